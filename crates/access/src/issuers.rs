@@ -1,5 +1,5 @@
-//! Tokens that others issue (JWT): verified with the issuer's keys, which are read again from time to time and whenever a
-//! token names one that is not known.
+//! JWT verification. Tokens that others issue (JWT): verified with the issuer's keys, which are read again from time to time and
+//! whenever a token names one that is not known.
 //!
 //! A token is verified once and then remembered by its digest until it expires or its issuer changes its keys, so a caller pays for
 //! its signature once. What was opened with a token is asked about again when the keys change.
@@ -276,7 +276,11 @@ impl Reading {
             let mut wait = AGAIN;
             match read {
                 Ok(keys) if keys.is_empty() => {
-                    tracing::warn!(issuer = self.name, "an issuer has no keys that are known")
+                    tracing::warn!(
+                        event = "issuer_keys_missing",
+                        issuer = self.name,
+                        "the issuer publishes no key that the hub can use; the keys read before stay valid"
+                    )
                 }
                 Ok(keys) => {
                     // The same keys read again change nothing for those who were known by them.
@@ -287,7 +291,12 @@ impl Reading {
                     wait = REFRESH;
                 }
                 Err(why) => {
-                    tracing::warn!(issuer = self.name, why, "an issuer's keys cannot be read; those it had count")
+                    tracing::warn!(
+                        event = "issuer_keys_not_fetched",
+                        issuer = self.name,
+                        why,
+                        "the keys of the issuer cannot be read; the keys read before stay valid"
+                    )
                 }
             }
             tokio::time::sleep(PAUSE).await;

@@ -1,4 +1,4 @@
-//! `authenticate`: from what a connection and a message bring to a proven principal. Only this makes one.
+//! Authentication, `authenticate`: from what a connection and a message bring to a proven principal. Only this makes one.
 
 #[doc(hidden)]
 pub mod fuzzing;

@@ -66,11 +66,7 @@ fn close_to_others(path: &Path) -> std::io::Result<()> {
     let mode = std::fs::metadata(path)?.permissions().mode();
     if mode & OTHERS != 0 {
         std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
-        tracing::warn!(
-            event = "owner_token_open",
-            file = %path.display(),
-            "others could read the Owner's token; `interlingua keys rotate --owner-token` makes a new one"
-        );
+        tracing::warn!(event = "owner_token_open", file = %path.display(), "other users could read the Owner's token; replace it with `interlingua keys rotate --owner-token`");
     }
     Ok(())
 }

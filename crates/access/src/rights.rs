@@ -1,4 +1,4 @@
-//! From configuration to who may come in, how, and what they may then do.
+//! Callers and their permissions. From configuration to who may come in, how, and what they may then do.
 
 use std::collections::HashMap;
 use std::sync::Arc;

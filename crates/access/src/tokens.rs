@@ -1,5 +1,5 @@
-//! Tokens that the hub itself keeps: its Owner makes them while it runs, and they count at once. What is kept is who a token is
-//! for, what it reaches and its SHA-256, never the token.
+//! Access tokens. Tokens that the hub itself keeps: its Owner makes them while it runs, and they count at once. What is kept is who a
+//! token is for, what it reaches and its SHA-256, never the token.
 
 use std::collections::HashMap;
 

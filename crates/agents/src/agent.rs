@@ -155,7 +155,7 @@ impl Agent {
             visible.callable().map(|skill| &**skill).filter(|skill| skill.kind != SkillKind::Prompt).collect();
         let mut tools = offer(mine.iter().copied(), wanted);
         if tools.len() > MAX_TOOLS {
-            tracing::warn!(agent = %self.name, skills = tools.len(), "more skills than a model is shown; the rest is left out");
+            tracing::warn!(event = "agent_skills_truncated", agent = %self.name, skills = tools.len(), shown = MAX_TOOLS, "the agent has more skills than a model is shown; the rest is left out");
             tools.truncate(MAX_TOOLS);
         }
         for tool in &mut tools {

@@ -105,7 +105,7 @@ fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Te
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     if team.routed == Some(true) {
         for member in team.agents.iter().filter(|member| !sections.agents.contains_key(*member)) {
-            tracing::info!(event = "nlip_skipped", team = name, %member, "no agent of this hub: it makes its calls itself");
+            tracing::info!(event = "nlip_skipped", team = name, %member, "the member is not an agent of this hub; it makes its calls itself");
         }
     }
     Ok(Team {

@@ -64,7 +64,7 @@ impl Engine {
             Err(fault) => Some(fault),
         };
         if let Some(fault) = failed {
-            tracing::error!(%task, error = %fault, cause = ?fault.source, "a run could not go on");
+            tracing::error!(event = "agent_run_failed", %task, error = %fault, cause = ?fault.source, "the run of an agent failed inside the hub");
             desk.emit(Event::Finished(Finished::failed(fault)));
         }
     }
@@ -296,7 +296,7 @@ impl Engine {
         if finished.outcome == Outcome::Completed
             && let Err(fault) = self.remember().await
         {
-            tracing::warn!(task = %self.errands.line.task, error = %fault, "an agent could not remember a conversation");
+            tracing::warn!(event = "conversation_not_stored", task = %self.errands.line.task, error = %fault, "the conversation of an agent could not be stored");
         }
         let output = self.renamed(finished.output);
         self.errands.line.desk.emit(Event::Finished(Finished { output, ..finished }));

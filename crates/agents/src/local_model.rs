@@ -42,7 +42,7 @@ impl LocalModel {
             return Ok(weights.clone());
         }
         let read = Weights::open(&self.file).map_err(|error| {
-            tracing::error!(file = %self.file.display(), %error, "a local model cannot be read");
+            tracing::error!(event = "local_model_not_loaded", file = %self.file.display(), %error, "the local model cannot be loaded");
             Failure::new(FailureKind::Refused, format!("the local model cannot be run: {error}"))
         })?;
         Ok(weights.insert(Arc::new(read)).clone())

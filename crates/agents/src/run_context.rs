@@ -30,7 +30,7 @@ pub(super) struct Line {
     pub(super) maker: Maker,
     pub(super) desk: Arc<Desk>,
     pub(super) task: TaskId,
-    /// The how manieth time the task is dispatched: after the first there may be something to take up.
+    /// Which attempt this dispatch of the task is: after the first one there may be something to resume.
     pub(super) attempt: u32,
     /// Who asked.
     pub(super) by: Principal,

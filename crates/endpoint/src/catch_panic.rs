@@ -1,5 +1,5 @@
-//! A request whose handler panics is answered like any other, in the form of its protocol, and takes nobody with it: over
-//! HTTP/1 the connection would close without a word, and its other requests with it. The log says where it was.
+//! Panic isolation. A request whose handler panics is answered like any other, in the form of its protocol, and takes nobody with it:
+//! over HTTP/1 the connection would close without a word, and its other requests with it. The log says where it was.
 
 use std::panic::AssertUnwindSafe;
 

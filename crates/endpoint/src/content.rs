@@ -1,4 +1,4 @@
-//! Content that is too large to stand in an answer, by an address: `GET /content/{sealed}`.
+//! Content links. Content that is too large to stand in an answer, by an address: `GET /content/{sealed}`.
 //!
 //! An address says all there is to know, sealed to the caller it was made for. Nothing is written down for it, any process with
 //! the hub's keys can serve it, nobody can guess one, and nobody else's opens: it is as missing as one that never was. How long

@@ -1,6 +1,6 @@
-//! What lasts longer than a request ends with the credential it was opened with: streams of events, of messages, of bytes, and
-//! sockets. Whoever is revoked, or may something else from now on, hears so in the protocol's own form where it has one, and
-//! leaves what it held like any caller who leaves.
+//! Revocation of open streams. What lasts longer than a request ends with the credential it was opened with: streams of events, of
+//! messages, of bytes, and sockets. Whoever is revoked, or may something else from now on, hears so in the protocol's own form where
+//! it has one, and leaves what it held like any caller who leaves.
 //!
 //! One place for every path: the guard hands over whatever answer has no end yet. Sockets wait for [`Pass::ended`] themselves.
 //! What a caller may see of one thing is not judged here; a stream shows what is its caller's own, and asks for the rest anew.

@@ -1,4 +1,5 @@
-//! Why a skill that was named is not there: nobody offers it, or its peer is down and has never said what it offers.
+//! Not-found errors. Why a skill that was named is not there: nobody offers it, or its peer is down and has never said what it
+//! offers.
 
 use interlingua_model::{Fault, FaultKind, Health, Party, Principal, Retry, SkillId};
 

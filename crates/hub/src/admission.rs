@@ -1,4 +1,4 @@
-//! The one admission layer around the hub's door: a rate for each owner, a bound on what runs at once, and a bounded queue
+//! Admission control, the one layer before every call: a rate limit for each owner, a concurrency limit, and a bounded queue
 //! in order of priority then arrival. A waiting call gains one step of priority every two seconds, so nothing starves.
 
 use std::cmp::Reverse;

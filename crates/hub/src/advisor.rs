@@ -1,4 +1,4 @@
-//! The language model that is asked where the hub itself is at a loss for words. The hub knows it by this port alone.
+//! Port to the language model that is asked when the hub cannot resolve plain words. The hub knows it by this port alone.
 
 use std::sync::Arc;
 
@@ -32,7 +32,13 @@ impl Hub {
         reply
             .inspect_err(|error| {
                 let error = &error.failure.kind;
-                tracing::warn!(event = "model_silent", model, purpose, ?error, "the language model did not answer");
+                tracing::warn!(
+                    event = "model_call_failed",
+                    model,
+                    purpose,
+                    ?error,
+                    "the language model did not answer"
+                );
             })
             .ok()
     }

@@ -1,4 +1,4 @@
-//! Approvals as whoever runs the hub sees them: how many questions are open, a line of the log when an approval is pending
+//! Approval notifications for operators: how many questions are open, a log event when an approval is pending
 //! and when it is decided, and hooks that are told. None of them can approve anything.
 
 use std::sync::Arc;
@@ -64,11 +64,11 @@ impl Hub {
         let by = task.by.owner().to_string();
         tracing::info!(
             event = "approval_pending", task = %task.id, question = %question.id, skill = %confirm.skill,
-            by, until = %question.expires
+            by, until = %question.expires, "a call waits for an approval"
         );
         for hook in self.hooks.load().of(When::Confirm, &confirm.skill) {
             let Ok(place) = self.approvals.places.clone().try_acquire_owned() else {
-                tracing::warn!(event = "approval_hook_skipped", hook = %hook.name, task = %task.id);
+                tracing::warn!(event = "approval_hook_skipped", hook = %hook.name, task = %task.id, "too many hooks are running; this one is not informed of the pending approval");
                 continue;
             };
             let text = Input::parts(confirm.parts.to_vec()).words().into_owned();
@@ -125,7 +125,7 @@ fn told(task: &Task, (question, confirm): (&Question, &Confirm), how: &'static s
     let decided_by = decided.map(|decided| decided.by.to_string());
     tracing::info!(
         event = "approval_decided", task = %task.id, question = %question.id, skill = %confirm.skill,
-        by = %task.by.owner(), how, decided_by
+        by = %task.by.owner(), how, decided_by, "a pending approval was decided"
     );
 }
 

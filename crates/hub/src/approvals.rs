@@ -1,4 +1,5 @@
-//! What approvers are told: which calls wait for them and what is known of each, and why a question cannot be decided any more.
+//! Pending approvals as approvers see them: which calls are pending and what is known of each, and why a question cannot be decided
+//! any more.
 //!
 //! Whoever neither owns a task nor may approve what it asked learns nothing of it: for them it is not there.
 

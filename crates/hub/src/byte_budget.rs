@@ -1,4 +1,4 @@
-//! A budget of bytes: how much of memory messages hold at once, all of them together. One message has its own limit; without
+//! Byte budget (backpressure): how much memory messages hold at once, all of them together. One message has its own limit; without
 //! this one, many of them at once could take all the memory there is.
 //!
 //! Small messages hold nothing, so plain calls go on whatever the large ones do, and pay nothing. A message that says its length

@@ -1,4 +1,4 @@
-//! Time as the hub tells it: the wall clock read once at start, then the monotonic clock. A wall clock that jumps expires
+//! Monotonic wall clock: the wall clock is read once at start, then the monotonic clock. A wall clock that jumps expires
 //! nothing early and keeps nothing late.
 
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Conversations: their tokens, which prove themselves, and their turn counters, which are the hub's.
+//! Conversations: their self-proving tokens, and their turn counters, which are the hub's.
 //!
 //! A token is an id and its authentication code for one owner. So a token that nobody ever brings back costs no storage,
 //! and one that is altered, guessed or somebody else's opens nothing. What a conversation holds is written before the answer

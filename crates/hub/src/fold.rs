@@ -1,4 +1,4 @@
-//! The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
+//! Event sourcing. The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
 //!
 //! A snapshot is a fold that was written down. It saves reading the records behind it and never replaces them: one that
 //! cannot be read is passed over. It is made from what stands in the journal, not from the running exchange, because only
@@ -66,7 +66,7 @@ impl Hub {
         match first.record {
             Record::Accepted { by: accepted, .. } => Ok(accepted.owner() == by.owner()),
             other => {
-                tracing::error!(task = %id, record = ?std::mem::discriminant(&other), "a task does not begin with its beginning");
+                tracing::error!(event = "task_journal_damaged", task = %id, record = ?std::mem::discriminant(&other), "the first record of a task is not the one that accepts it");
                 Ok(false)
             }
         }
@@ -75,7 +75,7 @@ impl Hub {
     /// Folds a task that has grown, so that it will be quick to take up again.
     pub(super) async fn fold_ahead(&self, id: TaskId) {
         if let Err(fault) = self.fold(id).await {
-            tracing::warn!(task = %id, error = %fault, cause = ?fault.source, "a long task could not be folded ahead");
+            tracing::warn!(event = "snapshot_not_stored", task = %id, error = %fault, cause = ?fault.source, "a long task could not be folded into a snapshot");
         }
     }
 
@@ -86,7 +86,7 @@ impl Hub {
         match journal::from_bytes(&stored.bytes) {
             Ok(task) => Ok(Some(task)),
             Err(error) => {
-                tracing::warn!(%error, "a snapshot cannot be read; its records are read instead");
+                tracing::warn!(event = "snapshot_not_read", ?log, %error, "a snapshot cannot be read; the records are read instead");
                 Ok(None)
             }
         }
@@ -98,10 +98,12 @@ impl Hub {
         let bytes = match journal::to_bytes(task) {
             Ok(bytes) if bytes.len() < saved => bytes,
             Ok(_) => return,
-            Err(error) => return tracing::warn!(task = %task.id, %error, "a snapshot cannot be written"),
+            Err(error) => {
+                return tracing::warn!(event = "snapshot_not_stored", task = %task.id, %error, "a snapshot could not be encoded");
+            }
         };
         if let Err(error) = self.store.journal.snapshot(log, task.seq, task.updated, bytes).await {
-            tracing::warn!(task = %task.id, %error, "a snapshot was not kept");
+            tracing::warn!(event = "snapshot_not_stored", task = %task.id, %error, "a snapshot could not be stored");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The last approved call of each skill by each caller, so that an approver sees what differs this time.
+//! Approval history. The last approved call of each skill by each caller, so that an approver sees what differs this time.
 //!
 //! A record only names the question. What was approved, when and by whom stands in the journal of its task, and is gone with it.
 //! The record is written after the journal: a crash between the two leaves the approval before it as the last one.
@@ -38,7 +38,7 @@ impl Hub {
             let until = Some(now.after(self.settings.load().tasks));
             let put = self.store.records.put(KIND, &key(owner, &skill), value, until, Expect::Anything, now).await;
             if let Err(error) = put {
-                tracing::warn!(event = "approval_not_noted", question = %question, %error);
+                tracing::warn!(event = "approval_not_stored", question = %question, %error, "an approval is not stored as the last one of its caller and skill");
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Hooks: somebody else is asked before a call goes to its peer, told after it came back, and told of pending approvals.
+//! Hooks (policy callouts): somebody else is asked before a call goes to its peer, informed after it came back, and of pending
+//! approvals.
 //!
 //! A hook before may refuse a call or change its arguments; it is asked before the human yes, so that what is approved is what
 //! is sent. A hook after may withhold a result. What was streamed on the way has been seen by then. Programs and addresses of
@@ -118,7 +119,7 @@ impl Attached {
             Ok(verdict) => return Ok(verdict),
             Err(fault) => fault,
         };
-        tracing::warn!(hook = %self.name, error = %fault, cause = ?fault.source, "a hook could not be asked");
+        tracing::warn!(event = "hook_failed", hook = %self.name, error = %fault, cause = ?fault.source, "a hook did not answer; its `on_failure` decides whether the call passes");
         match self.on_failure {
             OnFailure::Pass => Ok(Verdict::Pass),
             OnFailure::Refuse => {

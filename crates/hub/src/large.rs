@@ -1,5 +1,5 @@
-//! Large content goes into the blob store, and only its name travels: the journal holds no megabytes. On its way out it is read
-//! as it is sent, so a slow reader holds one piece.
+//! Blob offloading. Large content goes into the blob store, and only its name travels: the journal holds no megabytes. On its way out
+//! it is read as it is sent, so a slow reader holds one piece.
 
 use std::sync::Arc;
 

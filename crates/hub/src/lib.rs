@@ -1,4 +1,4 @@
-//! The hub: one door through which every call of every protocol goes, and what stands behind it.
+//! The hub: one entry point for every call of every protocol, and what stands behind it.
 //!
 //! Life of an exchange, by the names of the functions: `accept` and `decode` (edges), `authenticate`, then here `resolve`,
 //! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the edge `encode`, `respond`.

@@ -1,4 +1,4 @@
-//! Limits by rule: how many calls, how many bytes and how many at once, for whom, for each of what.
+//! Rate limits, byte limits and concurrency limits by rule (token buckets): for whom, for each of what.
 //!
 //! A rule speaks of calls once it is known which skill of which peer they are for, so that one who may not call it learns
 //! nothing. What a rule remembers is bounded ([`interlingua_machines::limit`]), and outlives a reload that leaves the rule alone.

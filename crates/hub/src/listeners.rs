@@ -1,4 +1,4 @@
-//! Where this hub listens: nothing that it sends goes there unless configuration says so.
+//! SSRF guard for the hub's own listeners. Where this hub listens: nothing that it sends goes there unless configuration says so.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Who may do what: one decision function for every path. What cannot be called is not listed, and looks like it is not
-//! there.
+//! Authorization. Who may do what: one decision function for every path. What cannot be called is not listed, and looks like it is
+//! not there.
 //!
 //! Without rules of somebody's own the scopes of credentials decide. With them ([`Judge`]) the rules decide, and scopes
 //! only narrow which skills a credential reaches. Either way a chain may do what every link of it may, and the hub's Owner

@@ -1,6 +1,6 @@
-//! What lasts is asked about again when the rules are replaced. Whoever waits for an exchange, or reads one as it goes on, hears
-//! nothing more of what the new rules do not allow: a stream, a message that waits on a socket, a plain wait all end with the
-//! same fault, which each wire tells as it tells any other. Rules that still allow it disturb nobody.
+//! Re-authorization of running calls. What lasts is asked about again when the rules are replaced. Whoever waits for an exchange, or
+//! reads one as it goes on, hears nothing more of what the new rules do not allow: a stream, a message that waits on a socket, a
+//! plain wait all end with the same fault, which each wire tells as it tells any other. Rules that still allow it disturb nobody.
 //!
 //! The same decision as at the door, over the call as it was sent. What becomes of the exchange is not decided here: its
 //! caller has left, and the caller's manners say what then.

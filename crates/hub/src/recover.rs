@@ -1,4 +1,4 @@
-//! After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
+//! Crash recovery. After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
 
 use std::collections::HashSet;
 use std::future::ready;
@@ -88,5 +88,5 @@ impl Hub {
 }
 
 fn could_not(task: TaskId, fault: &Fault) {
-    tracing::error!(%task, error = %fault, cause = ?fault.source, "a task could not be taken up");
+    tracing::error!(event = "task_not_resumed", %task, error = %fault, cause = ?fault.source, "a task could not be resumed after the start");
 }

@@ -1,4 +1,4 @@
-//! Peers and their skills, as an immutable catalogue that is replaced whole. Readers never wait for a writer.
+//! Copy-on-write catalogue: peers and their skills, immutable and replaced whole. Readers never wait for a writer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -97,12 +97,12 @@ fn left_out(card: &mut Card) -> Vec<Text> {
     for skill in card.skills.iter_mut().filter(|skill| !skill.phrases.is_empty()) {
         let (matcher, problems) = Matcher::compile([&*skill]);
         for (pattern, sentence) in reserved::claimed(&matcher).into_iter().filter(|_| !reserved::answers(&skill.id)) {
-            tracing::warn!(event = "phrase_reserved", peer = %card.peer, skill = %skill.id, %pattern, sentence);
+            tracing::warn!(event = "phrase_reserved", peer = %card.peer, skill = %skill.id, %pattern, sentence, "a phrase matches a sentence that the hub answers itself");
             said.push(format!("phrase `{pattern}` of {}: the hub answers `{sentence}` itself", skill.id).into());
         }
         skill.phrases.retain(|phrase| problems.iter().all(|problem| problem.pattern != phrase.pattern));
         for problem in problems {
-            tracing::warn!(event = "phrase_left_out", peer = %card.peer, skill = %skill.id, %problem);
+            tracing::warn!(event = "phrase_left_out", peer = %card.peer, skill = %skill.id, %problem, "a phrase does not fit its skill and is left out");
             said.push(format!("{problem}; it is left out").into());
         }
     }
@@ -162,7 +162,7 @@ impl Catalogue {
         }
         let (matcher, problems) = Matcher::compile(self.skills.values().filter_map(|v| v.first()).map(|s| &**s));
         for problem in problems {
-            tracing::warn!(%problem, "a phrase was left out");
+            tracing::warn!(event = "phrase_left_out", %problem, "a phrase does not fit its skill and is left out");
         }
         self.matcher = matcher;
         self

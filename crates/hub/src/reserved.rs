@@ -1,4 +1,5 @@
-//! Sentences that the hub answers itself, whoever else claims them: greetings, questions for help and for the list of skills.
+//! Built-in phrases. Sentences that the hub answers itself, whoever else claims them: greetings, questions for help and for the list
+//! of skills.
 //!
 //! Phrases of skills come from configuration, manifests of tools and definitions of websites. One that is also a sentence of these does
 //! not lead to its skill for that sentence, in any language, and is reported as a problem of its peer. Whoever addresses one peer by

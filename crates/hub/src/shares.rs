@@ -1,5 +1,6 @@
-//! What the hub holds in memory for its callers beyond one request: how many bytes all of it may take, and how many of these may
-//! be one caller's. One table for each kind of thing; who takes a [`Share`] gives it back by dropping it.
+//! Memory budget with a share for each caller. What the hub holds in memory for its callers beyond one request: how many bytes all of
+//! it may take, and how many of these may be one caller's. One table for each kind of thing; who takes a [`Share`] gives it back by
+//! dropping it.
 //!
 //! One caller may have a quarter of a table. All anonymous callers are one caller here, and so are all orchestrators, whose
 //! names are their own choice; what an agent does for a caller is the caller's. The hub's Owner may have all of it.

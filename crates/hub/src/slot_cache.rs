@@ -1,4 +1,5 @@
-//! What a model made of words, for a while: a question in between, or the same words again, must not be answered by another guess.
+//! Cache of slots that a model filled. What a model made of words, for a while: a question in between, or the same words again, must
+//! not be answered by another guess.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

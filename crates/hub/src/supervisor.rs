@@ -1,5 +1,5 @@
-//! The one place that starts background work. Everything started here is counted and awaited when the hub stops. What panics
-//! ends alone; where it was is told by [`interlingua_telemetry::panics`].
+//! Task supervisor. The one place that starts background work. Everything started here is counted and awaited when the hub stops.
+//! What panics ends alone; where it was is told by [`interlingua_telemetry::panics`].
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -60,7 +60,7 @@ impl Supervisor {
 /// is behind locks that are taken on when poisoned, or in the store, whose changes are whole.
 pub async fn round(what: &'static str, work: impl Future<Output = ()>) {
     if AssertUnwindSafe(work).catch_unwind().await.is_err() {
-        tracing::error!(event = "round_panicked", what, "background work panicked; its next round runs all the same");
+        tracing::error!(event = "round_panicked", what, "a background job panicked; its next run is not affected");
     }
 }
 

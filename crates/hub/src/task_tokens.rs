@@ -1,5 +1,5 @@
-//! Promises: a token that finds a task again, for whoever was given it. It is sealed to this hub, this use and its owner:
-//! no name that could be guessed or passed on.
+//! Task tokens. Promises: a token that finds a task again, for whoever was given it. It is sealed to this hub, this use and its
+//! owner: no name that could be guessed or passed on.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,5 @@
-//! Input and output against the skill's schemas, for every caller and every peer. Schemas are compiled once per digest; a network
-//! `$ref` is never fetched, because the validator is built without any resolver for one.
+//! JSON Schema validation. Input and output against the skill's schemas, for every caller and every peer. Schemas are compiled once
+//! per digest; a network `$ref` is never fetched, because the validator is built without any resolver for one.
 //!
 //! A schema is a peer's and a value is a caller's, so both are hostile: what a schema can cost is bounded when it is read, what a
 //! value costs is counted before it is checked ([`interlingua_model::schema`]). A skill whose schema cannot be used is closed.
@@ -140,7 +140,7 @@ impl Schemas {
                 Some(format!("{} is closed ({which}): {why}", skill.id))
             });
             if let Some(problem) = &unusable {
-                tracing::warn!(event = "skill_closed", peer = %card.peer, skill = %skill.id, %problem);
+                tracing::warn!(event = "skill_closed", peer = %card.peer, skill = %skill.id, %problem, "a schema cannot be used; the skill cannot be called");
                 closed.push(problem.as_str().into());
             }
             unusable.is_none()

@@ -1,4 +1,4 @@
-//! Secrets that must outlive a request: sealed, in records with an expiry. The journal holds only their names.
+//! Secret store: secrets that must outlive a request, sealed, in records with an expiry. The journal holds only their names.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! How many exchanges of one caller wait for an answer or an approval at the same time. They hold no place among what runs, so
-//! without a bound one caller could fill the list of approvers, and the table of the living, for as long as a question waits.
+//! Limit of pending questions. How many exchanges of one caller wait for an answer or an approval at the same time. They hold no
+//! place among what runs, so without a bound one caller could fill the list of approvers, and the table of the living, for as long as
+//! a question waits.
 //!
 //! Who counts as one caller is what [`super::shares`] says: agents that act for somebody count for that one, and all orchestrators, whose
 //! names are their own choice, are one. The Owner's are the Owner's to open.

@@ -1,5 +1,5 @@
-//! `resolve` for plain words: phrases first, then full-text ranking, a model where one is configured for it, and a question
-//! instead of a guess.
+//! Intent resolution, `resolve` for plain words: phrases first, then full-text ranking, a model where one is configured for it, and a
+//! question instead of a guess.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -79,7 +79,7 @@ impl Keyring {
         let text = Zeroizing::new(std::fs::read_to_string(path).map_err(io("read", path))?);
         let mode = path.metadata().map_err(io("look at", path))?.permissions().mode();
         if mode & 0o077 != 0 {
-            tracing::warn!(path = %path.display(), "others on this machine can read the keys");
+            tracing::warn!(event = "keys_open", path = %path.display(), "other users of this machine can read the keys");
         }
         let ring = if is_wrapped_text(&text) { Err(KeyFault::Wrapped) } else { Keyring::from_text(&text) };
         ring.map_err(|fault| fault.in_file(path))

@@ -1,5 +1,5 @@
-//! Reading a body: never more than the limit, never slower than patience allows: neither the next piece, nor the whole, for which
-//! time is earned by what has come. So a byte now and then holds no place for long.
+//! Body limits and stall timeout. Reading a body: never more than the limit, never slower than patience allows: neither the next
+//! piece, nor the whole, for which time is earned by what has come. So a byte now and then holds no place for long.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Room for bodies: how many bytes of requests are held at once, by all callers together. One body has its own limit; without
-//! this one, many of them at once could take all the memory there is.
+//! Body budget (backpressure): how many bytes of requests are held at once, by all callers together. One body has its own limit;
+//! without this one, many of them at once could take all the memory there is.
 //!
 //! A body holds room from its first bytes until its answer begins, since until then it is in memory. Small ones hold none, so
 //! plain calls go on whatever the large ones do, and pay nothing. One that says its length takes all of that as soon as it is

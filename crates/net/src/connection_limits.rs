@@ -1,4 +1,4 @@
-//! Places for connections: so many at once, and so many of them from one address, so that nobody takes all.
+//! Connection limits: so many at once, and so many of them from one address, so that nobody takes all.
 //!
 //! With no place free the next connections wait where the system keeps them, and are taken in their order. One address that has
 //! as many as it may is turned away at once: it would only wait for itself. An address of IPv6 is its network of 64 bits, of which

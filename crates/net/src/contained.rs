@@ -1,4 +1,5 @@
-//! Content that somebody else supplied, as it goes to whoever fetches it: bytes, whatever they claim to be.
+//! Safe serving of untrusted content. Content that somebody else supplied, as it goes to whoever fetches it: bytes, whatever they
+//! claim to be.
 //!
 //! With its own media type a stored page would be one of the hub's origin, and a stored script one that the hub's own pages may
 //! load. So no browser is told what it is; a program reads it in a header of the hub's own, and in what the hub says about it.

@@ -1,5 +1,6 @@
-//! What a WebSocket holds of memory while a message comes, counted as its bytes are read: the library hands out whole messages
-//! only, so that fragments without end, and one long frame that never ends, would be seen by nobody.
+//! Memory accounting of WebSockets (backpressure). What a WebSocket holds of memory while a message comes, counted as its bytes are
+//! read: the library hands out whole messages only, so that fragments without end, and one long frame that never ends, would be seen
+//! by nobody.
 //!
 //! Heads of frames are read here too (RFC 6455 section 5.2), nothing else of them. A message that is not small holds room
 //! among all bodies ([`crate::body_budget`]), and one that was begun must end in time: pings and pongs in between earn it none.

@@ -1,5 +1,5 @@
-//! Descriptors: the system gives a process so many, and every connection takes one. What strangers may take is bounded by that,
-//! so that the store, peers and the Owner's socket always have theirs.
+//! File descriptor limit (`RLIMIT_NOFILE`): the system gives a process so many, and every connection takes one. What strangers may
+//! take is bounded by that, so that the store, peers and the Owner's socket always have theirs.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -49,7 +49,7 @@ pub fn raise(connections: u32) -> Option<u64> {
     match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }) {
         Ok(()) => Some(wanted),
         Err(error) => {
-            tracing::warn!(%error, allowed = soft, wanted, "the limit of open files could not be raised");
+            tracing::warn!(event = "open_files_not_raised", %error, allowed = soft, wanted, "the limit of open files could not be raised");
             Some(soft)
         }
     }

@@ -1,5 +1,5 @@
-//! Work on a large message is done beside the workers that serve everybody, and few at a time: decoding tens of megabytes takes
-//! seconds, in which a worker would answer nobody. Small ones are worked on where they are.
+//! Offloading of large messages: they are decoded beside the workers that serve everybody, and few at a time: decoding tens of
+//! megabytes takes seconds, in which a worker would answer nobody. Small ones are worked on where they are.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! A client that says nothing, or asks and then does not read, keeps its place for a while, not for ever.
+//! Stall timeout. A client that says nothing, or asks and then does not read, keeps its place for a while, not for ever.
 //!
 //! [`StallTimeout`] watches the connection: a beginning that does not come, and bytes that nobody takes, end it. [`Outgoing`] watches the streams within it, because a
 //! client of HTTP/2 may read its connection and still take nothing of one stream. Deliberately absent: a least speed. Whoever

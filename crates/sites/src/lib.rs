@@ -49,7 +49,7 @@ pub fn open(sites: &Sites, hub: &Arc<Hub>, data: &Path, config: &settings::Brows
     if driven && settings.sandbox == Sandbox::Off {
         tracing::warn!(
             event = "browser_without_sandbox",
-            "browser.sandbox is off: a page that breaks out of Chromium has the rights of the hub"
+            "browser.sandbox is off: a page that escapes Chromium has the rights of the hub"
         );
     }
     let supervisor = hub.supervisor().clone();

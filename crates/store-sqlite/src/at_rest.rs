@@ -72,7 +72,7 @@ impl Rest {
         let Some(sealer) = &self.0 else { return Ok(stored.into()) };
         let opened = sealer.open(&place.bytes(), stored);
         opened.map(Bytes::from).map_err(|fault| {
-            tracing::error!(place = place.name(), %fault, "a value in the store does not open");
+            tracing::error!(event = "value_unreadable", place = place.name(), error = %fault, "a stored value cannot be decrypted");
             StoreFault::Damaged(format!("{}: {fault}", place.name()).into())
         })
     }

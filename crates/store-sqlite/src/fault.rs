@@ -80,7 +80,7 @@ impl From<Refused> for StoreFault {
 
 /// A failure of the database as a port says it.
 pub(super) fn from_sql(error: &rusqlite::Error) -> StoreFault {
-    tracing::warn!(%error, "database");
+    tracing::warn!(event = "database_error", %error, "the database reported an error");
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreFault::Full("no room for the database".into()),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreFault::Damaged("database".into()),
@@ -92,7 +92,7 @@ pub(super) fn from_sql(error: &rusqlite::Error) -> StoreFault {
 
 /// A failure of a file beside the database as a port says it.
 pub(super) fn from_io(doing: &'static str, error: &std::io::Error) -> StoreFault {
-    tracing::warn!(%error, doing, "blob");
+    tracing::warn!(event = "blob_error", %error, doing, "a file of stored content could not be used");
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreFault::Full(doing.into()),
         std::io::ErrorKind::NotFound => StoreFault::Missing(doing.into()),

@@ -209,11 +209,11 @@ fn attempt(db: &Connection, batch: &mut [Box<dyn Job>], broken: &mut Option<Stor
     if !db.is_autocommit()
         && let Err(error) = db.execute_batch("ROLLBACK")
     {
-        tracing::error!(%error, "rollback");
+        tracing::error!(event = "rollback_failed", %error, "a failed transaction could not be rolled back");
     }
     let fault = from_sql(&error);
     if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) {
-        tracing::error!(event = "store_failed", %error, "a write did not reach the disk: nothing is stored until the hub is restarted");
+        tracing::error!(event = "store_failed", %error, "a write did not reach the disk; nothing is stored until the hub is restarted");
         *broken = Some(fault.clone());
     }
     Err(fault)
@@ -246,6 +246,6 @@ fn finish(db: Connection) {
     let moved = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     let closed = db.close().map_err(|(_, error)| error);
     for error in [moved, closed].into_iter().filter_map(Result::err) {
-        tracing::warn!(%error, "closing the database");
+        tracing::warn!(event = "database_not_closed", %error, "the database could not be closed cleanly");
     }
 }

@@ -22,7 +22,7 @@ pub fn withhold() {
         let trace = (trace.status() == BacktraceStatus::Captured).then(|| trace.to_string());
         if tracing::enabled!(tracing::Level::ERROR) {
             let backtrace = trace.as_deref().unwrap_or_default();
-            tracing::error!(place, said, backtrace, "a part of this program panicked");
+            tracing::error!(event = "panic", place, said, backtrace, "a part of this program panicked");
         } else {
             let trace = trace.map(|trace| format!("\n{trace}")).unwrap_or_default();
             let _ = writeln!(std::io::stderr().lock(), "error: this program panicked at {place}: {said}{trace}");

@@ -43,7 +43,7 @@ pub(super) async fn register(
 async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
     let problems = local.tools().problems();
     for problem in &problems {
-        tracing::warn!(%problem, "a custom tool");
+        tracing::warn!(event = "tool_problem", %problem, "a custom tool cannot be used");
     }
     hub.register(local.card(hub.now()), local.clone()).await?;
     hub.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
@@ -63,7 +63,7 @@ fn open(tools: &Tools, data: &Path, lent: Arc<RunWorkspaces>) -> Result<Local, F
         welcome(&place);
     }
     for skipped in skipped {
-        tracing::warn!(path = %skipped.path.display(), reason = skipped.reason, "a root of the file tools is left out");
+        tracing::warn!(event = "file_root_skipped", path = %skipped.path.display(), reason = skipped.reason, "a root directory of the file tools is left out");
     }
     Ok(Local::new(files, lent, CustomTools::open(directory, Local::peer())))
 }
@@ -72,7 +72,7 @@ fn open(tools: &Tools, data: &Path, lent: Arc<RunWorkspaces>) -> Result<Local, F
 fn make_directory(directory: &Path) {
     use std::os::unix::fs::DirBuilderExt as _;
     if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory) {
-        tracing::warn!(event = "tools_directory_not_made", directory = %directory.display(), %error);
+        tracing::warn!(event = "tools_directory_not_made", directory = %directory.display(), %error, "the tools directory could not be created");
     }
 }
 
@@ -138,7 +138,7 @@ async fn watch(hub: Arc<Hub>, local: Arc<Local>) {
         let Ok(Some(change)) = tokio::task::spawn_blocking(move || looking.reload()).await else { continue };
         tell(&change);
         if let Err(fault) = offer(&hub, &local).await {
-            tracing::error!(error = %fault, cause = ?fault.source, "changed tools could not be registered");
+            tracing::error!(event = "tools_not_registered", error = %fault, cause = ?fault.source, "changed custom tools could not be registered");
         }
     }
 }

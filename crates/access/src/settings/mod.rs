@@ -1,4 +1,4 @@
-//! Who may call what. Without this block: the Owner everything, anyone else what is public.
+//! Access control. Who may call what. Without this block: the Owner everything, anyone else what is public.
 
 mod check;
 mod issuers;

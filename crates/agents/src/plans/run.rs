@@ -283,7 +283,7 @@ impl Run {
             self.decide(Happening::Led(origin), news).await?;
         }
         if let Err(fault) = self.decide(Happening::Planned { node: node.clone(), edits }, news).await {
-            tracing::warn!(error = %fault, "the planner's edit was refused");
+            tracing::warn!(event = "plan_edit_refused", error = %fault, "the planner's edit was refused; the plan continues without it");
             self.decide(Happening::Planned { node, edits: Vec::new() }, news).await?;
         }
         Ok(())

@@ -50,7 +50,7 @@ impl Engine {
             Err(fault) => Some(fault),
         };
         if let Some(fault) = failed {
-            tracing::error!(task = %line.task, error = %fault, cause = ?fault.source, "a team could not go on");
+            tracing::error!(event = "team_run_failed", task = %line.task, error = %fault, cause = ?fault.source, "the run of a team failed inside the hub");
             line.desk.emit(Event::Finished(Finished::failed(fault)));
         }
     }

@@ -123,15 +123,20 @@ impl Places {
         match tokio::task::spawn_blocking(copying).await {
             Ok(Ok(copied)) if copied.left_out > 0 => {
                 tracing::warn!(
+                    event = "team_files_incomplete",
                     snapshot = shown,
                     left_out = copied.left_out,
-                    "not every file of an answer could be kept"
+                    "some files of an answer could not be stored"
                 );
             }
             Ok(Ok(_)) => {}
             // The answer stands without its files: nobody waits for a disk that is full.
-            Ok(Err(error)) => tracing::error!(snapshot = shown, %error, "the files of an answer could not be kept"),
-            Err(error) => tracing::error!(%error, "the files of an answer could not be kept"),
+            Ok(Err(error)) => {
+                tracing::error!(event = "team_files_not_stored", snapshot = shown, %error, "the files of an answer could not be stored")
+            }
+            Err(error) => {
+                tracing::error!(event = "team_files_not_stored", %error, "the files of an answer could not be stored")
+            }
         }
     }
 }
@@ -159,7 +164,7 @@ pub async fn tidy(hub: &Hub, data: &Path) {
             let place = directory.join(run.to_string());
             let removed = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(place)).await;
             if let Ok(Err(error)) = removed {
-                tracing::warn!(%run, %error, "the files of a team that is forgotten could not be removed");
+                tracing::warn!(event = "team_files_not_removed", %run, %error, "the files of an expired team run could not be removed");
             }
         }
     }

@@ -1,4 +1,5 @@
-//! What the hub says of itself as a server that wants tokens (RFC 9728): at the well-known place, and in the challenge of a 401.
+//! OAuth protected resource metadata. What the hub says of itself as a server that wants tokens (RFC 9728): at the well-known place,
+//! and in the challenge of a 401.
 //!
 //! Tokens of its own configuration are good for the hub alone. Where others' tokens count too (`access.issuers`) they are
 //! named here, with the scopes that mean something; a call that one of these would allow is answered with 403 and its name

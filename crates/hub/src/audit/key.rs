@@ -1,4 +1,4 @@
-//! The audit's keys: the one that signs, and the public halves of all that ever did.
+//! Signing keys of the audit log: the one that signs, and the public halves of all that ever did.
 //!
 //! Both are in one record, sealed with the hub's keys like every credential. A key is changed while the hub runs: the old one
 //! signs a last checkpoint that names the new one ([`interlingua_machines::audit`]). Until that is written both are kept, so a hub
@@ -159,7 +159,7 @@ impl Hub {
         let Ok(plain) = self.keys.open(KIND, NAME.as_bytes(), &item.value) else {
             tracing::error!(
                 event = "audit_key_unreadable",
-                "the audit's key does not open any more: another one signs from here on"
+                "the key that signs the audit log cannot be decrypted; a new key signs from now on"
             );
             return Ok(None);
         };

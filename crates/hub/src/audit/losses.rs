@@ -1,4 +1,5 @@
-//! What the protocol of whoever asked could not carry: of their message when it was read, or of the answer when it was written.
+//! Translation losses. What the protocol of whoever asked could not carry: of their message when it was read, or of the answer when
+//! it was written.
 //!
 //! An exchange ends, and its `return` is written, before its answer is spelt; it may be told later, by another wire, or never.
 //! So this is a line of its own (`lost`), which names the exchange as its `return` does, and says by which wire the answer was

@@ -1,6 +1,6 @@
-//! One line for each decision, batched into the journal off the hot path. Calls wait while too many lines do ([`waiting`]); a
-//! line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain ([`interlingua_machines::audit`]) and signed, so that whoever verifies it
-//! sees whether it was changed.
+//! Audit log. One line for each decision, batched into the journal off the hot path. Calls wait while too many lines do
+//! ([`waiting`]); a line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain
+//! ([`interlingua_machines::audit`]) and signed, so that whoever verifies it sees whether it was changed.
 //!
 //! The same refusal of the same caller is written once and then counted: whoever asks a thousand times leaves two lines
 //! ([`refusals`]).

@@ -1,4 +1,4 @@
-//! Reading the audit: lines for people, whole pages for whoever verifies them; and taking out what somebody has the right to
+//! Reading the audit log: lines for people, whole pages for verification; and redacting what somebody has the right to
 //! have forgotten.
 
 use interlingua_machines::audit::{Checkpoint, Line, Page};

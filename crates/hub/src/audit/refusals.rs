@@ -1,5 +1,6 @@
-//! Equal refusals as one line with a count. Refusing costs its caller nothing, so each must not cost a line: the first is written
-//! at once, further ones are counted, and a line says how many there were since, from when to when.
+//! Deduplication of refusals in the audit log. Equal refusals as one line with a count. Refusing costs its caller nothing, so each
+//! must not cost a line: the first is written at once, further ones are counted, and a line says how many there were since, from when
+//! to when.
 //!
 //! What was asked for is chosen by whoever asks, so beyond a number of different things a caller's refusals count as equal
 //! whatever they were about.

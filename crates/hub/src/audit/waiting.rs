@@ -1,4 +1,4 @@
-//! How many bytes of lines wait to be written, and what happens when they are many.
+//! Backpressure of the audit log. How many bytes of lines wait to be written, and what happens when they are many.
 //!
 //! While more than half of the room is taken, calls wait at the door ([`super::Audit::caught_up`]): what is decided must be
 //! written down, so nothing more is decided than that. The other half is for calls that are under way. Refusals, which cost whoever

@@ -1,4 +1,4 @@
-//! The one who writes the audit: lines into pages, each page bound to the one before it, a checkpoint now and then.
+//! Writer of the audit log, a hash chain: lines into pages, each page bound to the one before it, a checkpoint now and then.
 //!
 //! A page waits a little after its first line, so that one record of the journal holds all that were decided meanwhile; not
 //! when somebody wants to read, and not when the hub stops. What could not be taken or written is counted, and the next page
@@ -127,7 +127,7 @@ impl Batch {
         line.at = self.latest.map_or(line.at, |latest| line.at.max(latest));
         self.latest = Some(line.at);
         if let Err(error) = self.lines.add(&line, entropy::bits()) {
-            tracing::error!(%error, "an audit line could not be spelled");
+            tracing::error!(event = "audit_line_not_encoded", %error, "a line of the audit log could not be encoded and is missing");
         }
     }
 
@@ -264,7 +264,7 @@ impl Writer {
         if !self.cut
             && let Err(error) = keep(&*self.records, &checkpoint).await
         {
-            tracing::warn!(event = "audit_checkpoint_not_kept", %error, "the newest checkpoint of the audit is not kept beside it");
+            tracing::warn!(event = "audit_checkpoint_not_kept", %error, "the newest checkpoint of the audit log could not be stored beside it");
         }
         true
     }
@@ -311,7 +311,7 @@ impl Writer {
             Err(error) => {
                 // It may be there all the same: the next page looks.
                 self.head = None;
-                tracing::error!(event = "audit_not_written", %error, "audit lines could not be written");
+                tracing::error!(event = "audit_not_written", %error, "lines of the audit log could not be written");
                 false
             }
         }
@@ -323,7 +323,7 @@ impl Writer {
             match self.looked_up().await {
                 Ok(head) => self.head = Some(head),
                 Err(error) => {
-                    tracing::error!(event = "audit_unreadable", %error, "the end of the audit cannot be read")
+                    tracing::error!(event = "audit_unreadable", %error, "the end of the audit log cannot be read")
                 }
             }
         }
@@ -343,7 +343,7 @@ impl Writer {
                 tracing::error!(
                     event = "audit_cut",
                     record = checkpoint.record,
-                    "the audit does not hold what was signed: `interlingua audit verify` says more"
+                    "the audit log does not contain what was signed; run `interlingua audit verify`"
                 );
             }
         }

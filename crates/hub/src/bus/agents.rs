@@ -1,4 +1,4 @@
-//! Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
+//! Agent registry. Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -210,15 +210,15 @@ impl Hub {
             after = Some(last.key.clone());
             for item in page {
                 let Ok(mut registration) = serde_json::from_slice::<Registration>(&item.value) else {
-                    tracing::error!(event = "registration_unreadable", agent = %item.key, "its name stays taken; the Owner may register it anew");
+                    tracing::error!(event = "registration_unreadable", agent = %item.key, "the registration of an agent cannot be read; its name stays reserved until the Owner registers it again");
                     continue;
                 };
                 if self.registry.catalogue().peers.contains_key(&registration.card.peer) {
-                    tracing::warn!(agent = %item.key, "a registered agent has the name of a configured peer");
+                    tracing::warn!(event = "registration_name_taken", agent = %item.key, "a registered agent has the name of a configured peer and is not restored");
                     continue;
                 }
                 if let Some(problem) = self.unfit(&registration.card.peer) {
-                    tracing::warn!(agent = %item.key, problem, "a registered agent has a name that is not its to have");
+                    tracing::warn!(event = "registration_name_refused", agent = %item.key, problem, "a registered agent has a name that it is not allowed to have and is not restored");
                     continue;
                 }
                 registration.card.health = interlingua_model::Health::Starting;
@@ -231,7 +231,7 @@ impl Hub {
                             Some(peer)
                         }
                         Err(fault) => {
-                            tracing::error!(agent = %item.key, error = %fault, "a registered agent cannot be called");
+                            tracing::error!(event = "registration_not_restored", agent = %item.key, error = %fault, "a registered agent cannot be called and is not restored");
                             continue;
                         }
                     },

@@ -1,5 +1,5 @@
-//! The queue of events that belong to no task: one log with one numbering, so that a subscriber of many topics goes on from
-//! the one number it saw last.
+//! Publish and subscribe. The queue of events that belong to no task: one log with one numbering, so that a subscriber of many topics
+//! goes on from the one number it saw last.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

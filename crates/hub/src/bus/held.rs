@@ -1,4 +1,5 @@
-//! What one inbox holds of the room that all inboxes have together, each message in the share of who sent it.
+//! Memory budget of inboxes. What one inbox holds of the room that all inboxes have together, each message in the share of who sent
+//! it.
 //!
 //! A message that finds no room is refused. An answer never is: whoever asked waits for it, so older answers are forgotten for
 //! it, and where that is not enough it is told and not remembered.

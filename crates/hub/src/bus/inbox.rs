@@ -1,4 +1,4 @@
-//! The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
+//! Mailbox actor. The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
 //!
 //! Whoever sends or answers waits until it is written; readers wait for what was. A reader that leaves loses nothing. An
 //! agent is up while somebody reads for it, and down when nobody has for a while.
@@ -355,16 +355,13 @@ impl Driver {
     async fn expire(&mut self) {
         let Err(fault) = self.take(Input::Clock, None).await else {
             if self.stuck.take().is_some() {
-                tracing::info!(event = "inbox_expiry_stored", agent = %self.name, "expired messages are removed again");
+                tracing::info!(event = "inbox_expiry_stored", agent = %self.name, "expired messages are being removed again");
             }
             return;
         };
         let pause = self.stuck.as_ref().map_or(FIRST_PAUSE, |stuck| stuck.next);
         if self.stuck.is_none() {
-            tracing::error!(
-                event = "inbox_expiry_not_stored", agent = %self.name, error = %fault, cause = ?fault.source,
-                "expired messages stay until this can be stored"
-            );
+            tracing::error!(event = "inbox_expiry_not_stored", agent = %self.name, error = %fault, cause = ?fault.source, "the expiry of messages could not be stored; expired messages stay until it can");
         }
         self.stuck = Some(Stuck { until: Instant::now() + pause, next: (pause * 2).min(LONGEST_PAUSE) });
     }
@@ -459,7 +456,7 @@ impl Driver {
         self.give_back(&hub, spent).await;
         // What was asked for is stored. A fold only saves reading at the next start; the next record tries again.
         if let Err(fault) = self.snapshot(&hub, now).await {
-            tracing::warn!(event = "inbox_snapshot_not_stored", agent = %self.name, error = %fault, cause = ?fault.source);
+            tracing::warn!(event = "inbox_snapshot_not_stored", agent = %self.name, error = %fault, cause = ?fault.source, "the snapshot of an inbox could not be stored; the next message tries again");
         }
         Ok(())
     }
@@ -469,7 +466,7 @@ impl Driver {
         for (seq, instead) in spent {
             let Ok(bytes) = journal::to_bytes(&instead) else { return };
             if let Err(fault) = hub.store.journal.redact(log(&self.name), seq, bytes).await {
-                tracing::warn!(event = "inbox_bytes_not_released", agent = %self.name, seq, error = %fault);
+                tracing::warn!(event = "inbox_bytes_not_released", agent = %self.name, seq, error = %fault, "a message that is no longer needed could not be redacted; it counts until retention removes it");
             }
         }
     }
@@ -507,7 +504,7 @@ impl Driver {
         if shown.is_some_and(|shown| std::mem::discriminant(&shown) != std::mem::discriminant(&health))
             && let Err(fault) = hub.registry.set_health(&self.name, health)
         {
-            tracing::error!(agent = %self.name, error = %fault, "its health could not be shown");
+            tracing::error!(event = "peer_health_not_shown", peer = %self.name, error = %fault, "the health of a peer could not be updated");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What agents share through the hub: who is registered, what waits for each, events that belong to no task.
+//! Message bus. What agents share through the hub: who is registered, what waits for each, events that belong to no task.
 //!
 //! [`agents`] keeps registrations. [`inbox`] drives the inbox of an agent that fetches its messages, [`peer`] makes such an
 //! agent a peer like any other: a call of it waits in its inbox until it has answered. [`events`] is the one queue of

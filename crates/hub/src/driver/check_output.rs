@@ -1,4 +1,5 @@
-//! A result against what the skill promises: one that does not fit is not passed on, neither as values nor as bytes.
+//! Output validation. A result against what the skill promises: one that does not fit is not passed on, neither as values nor as
+//! bytes.
 
 use interlingua_model::{Event, Finished, Outcome, Raw};
 

@@ -1,5 +1,5 @@
-//! What of an exchange's records is told in the audit: that a person was asked for a yes, and what they said; that it went to
-//! its peer, where going there twice would matter; how it ended, and what was lost.
+//! Audit trail of an exchange. What of an exchange's records is told in the audit: that a person was asked for a yes, and what they
+//! said; that it went to its peer, where going there twice would matter; how it ended, and what was lost.
 
 use interlingua_machines::task::Task;
 use interlingua_model::{

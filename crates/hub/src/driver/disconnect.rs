@@ -1,4 +1,4 @@
-//! A caller that left and may come back, and a peer that must be reached again to be told of a cancel.
+//! Disconnects. A caller that left and may come back, and a peer that must be reached again to be told of a cancel.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What comes back from the peer, as happenings of the task.
+//! Inbound side of the peer. What comes back from the peer, as happenings of the task.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! What one exchange holds of memory, in the room that all of its kind have together ([`crate::shares`]).
+//! Memory accounting of one exchange. What one exchange holds of memory, in the room that all of its kind have together
+//! ([`crate::shares`]).
 //!
 //! One that is not kept holds what its peer said so far, in case it will be kept; the first [`FREE`] of that do not count, so
 //! a plain call takes no share at all. A kept one counts from its first byte, with its arguments and its place among the living,

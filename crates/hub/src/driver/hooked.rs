@@ -1,4 +1,4 @@
-//! A result on its way back goes by the hooks, where there are any for its skill.
+//! Response hooks. A result on its way back goes by the hooks, where there are any for its skill.
 
 use interlingua_machines::task::Happening;
 use interlingua_model::{Event, Loss, Raw};

@@ -1,5 +1,5 @@
-//! How an exchange gets into the journal: all at once when it becomes kept, then in batches as it goes on. Nothing is shown
-//! before it is safe.
+//! Write-ahead journal of an exchange. How an exchange gets into the journal: all at once when it becomes kept, then in batches as it
+//! goes on. Nothing is shown before it is safe.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Driver {
             Appended::Exists { task, body } => {
                 // What a key leads to is kept in the clear.
                 if !self.hub.is_accepted_from(&self.task.by, task).await? {
-                    tracing::error!(%task, "a key leads to another caller's task: somebody else wrote to the store");
+                    tracing::error!(event = "idempotency_key_mismatch", %task, "an idempotency key leads to another caller's task: something else wrote to the store");
                     return Err(no_such_task());
                 }
                 return Ok(Keeping::Exists { task, body });
@@ -137,7 +137,7 @@ impl Driver {
             match append(&self.hub, self.task.id, self.row(), records, before, bounds).await {
                 Err(fault) if fault.kind == FaultKind::Busy => {
                     if !std::mem::replace(&mut is_stalled, true) {
-                        tracing::error!(event = "task_stalled", task = %self.task.id, error = %fault);
+                        tracing::error!(event = "task_stalled", task = %self.task.id, error = %fault, "the store is full; the task waits until it can be written");
                     }
                     if let Some(kept) = &self.kept {
                         kept.live.stalled();
@@ -151,7 +151,7 @@ impl Driver {
 
     /// The task, or its caller, keeps as much as it may: what would be too much is left out, and the task ends with that.
     fn cut_short(&mut self, fault: Fault) -> Result<Vec<Record>, Fault> {
-        tracing::warn!(task = %self.task.id, %fault, "a task ends because it keeps too much");
+        tracing::warn!(event = "task_too_large", task = %self.task.id, error = %fault, "the task stores more than it may and is ended");
         self.rest();
         self.permit = None;
         if self.task.finished().is_none() {

@@ -1,4 +1,4 @@
-//! What is counted and told of one exchange: its span, how long its peer took, how it ended.
+//! Metrics and tracing of one exchange: its span, how long its peer took, how it ended.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,7 +65,7 @@ impl Meter {
         match &finished.outcome {
             // What went wrong inside is told here and nowhere else (H-15).
             Outcome::Failed(fault) if fault.kind == FaultKind::Internal => {
-                tracing::error!(task = %task.id, error = %fault, cause = ?fault.source, "the exchange failed inside the hub");
+                tracing::error!(event = "exchange_failed", task = %task.id, error = %fault, cause = ?fault.source, "the exchange failed inside the hub");
             }
             // The text of a fault may be a peer's own words, so it is not for the log.
             Outcome::Failed(fault) if fault.origin != Party::Caller => {

@@ -1,5 +1,6 @@
-//! What a peer says on the side while it works, progress and log lines: cut in size, bounded in rate and in sum. A peer that floods
-//! its task with them fills neither memory nor disk; what was left out is counted, and told with the end as a loss.
+//! Rate limit for progress and log lines. What a peer says on the side while it works, progress and log lines: cut in size, bounded
+//! in rate and in sum. A peer that floods its task with them fills neither memory nor disk; what was left out is counted, and told
+//! with the end as a loss.
 
 use interlingua_model::{Body, Channel, Event, Loss, LossKind, Part, Raw, Text, Time};
 

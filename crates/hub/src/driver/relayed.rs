@@ -1,4 +1,4 @@
-//! A request for approval that comes from a peer: another hub wants a person to approve what it was called for.
+//! Relayed approvals. A request for approval that comes from a peer: another hub wants a person to approve what it was called for.
 //!
 //! Whoever made the call does not decide that. It is put to the caller only where the caller may approve calls of this skill,
 //! else to the approvers of this hub, whatever the peer's protocol calls the question. The approval goes to the peer alone, where

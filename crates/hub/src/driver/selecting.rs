@@ -1,4 +1,4 @@
-//! Which of several skills of one capability a call goes to: the first choice, and another when nothing was begun there.
+//! Failover. Which of several skills of one capability a call goes to: the first choice, and another when nothing was begun there.
 //!
 //! Each goes through all phases of its own. One that needs approval is asked about; which one it was is in the journal, so the
 //! approved call goes to exactly that skill, also after a restart.
@@ -87,5 +87,5 @@ fn lacks_input(prepared: &Prepared) -> bool {
 }
 
 fn skipped(skill: &SkillId, why: &str) {
-    tracing::info!(event = "failover_skipped", skill = %skill, reason = why, "the skill is not called instead");
+    tracing::info!(event = "failover_skipped", skill = %skill, reason = why, "the alternative skill is not called");
 }

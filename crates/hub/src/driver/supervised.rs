@@ -1,4 +1,5 @@
-//! How a kept exchange is run by the supervisor: from its first append, or from a restart, to its end.
+//! Supervised run of a stored exchange. How a kept exchange is run by the supervisor: from its first append, or from a restart, to
+//! its end.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -109,7 +110,7 @@ impl Driver {
 
     /// The store failed. What is in the journal stands, and goes on after a restart.
     fn broken(self, fault: &Fault) {
-        tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
+        tracing::error!(event = "task_interrupted", task = %self.task.id, error = %fault, cause = ?fault.source, "the store failed; the task continues after a restart");
     }
 
     pub(crate) fn restart(&mut self) -> Result<VecDeque<Effect>, Fault> {

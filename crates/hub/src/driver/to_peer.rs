@@ -1,4 +1,4 @@
-//! What goes to the peer: the call itself, and signals that follow it.
+//! Outbound side of the peer. What goes to the peer: the call itself, and signals that follow it.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -46,7 +46,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
     let mut hangup = signal(SignalKind::hangup()).map_err(|error| failed(&error))?;
     let telemetry = Telemetry::start(&config.telemetry, config.hub.name()).map_err(|error| failed(&error))?;
     for warning in &loaded.warnings {
-        tracing::warn!(problem = %warning, "configuration");
+        tracing::warn!(event = "config_warning", problem = %warning, "the configuration has a problem");
     }
     warn_of_root();
     let mut files = Files::watch(loaded.files());
@@ -73,7 +73,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
 /// What takes over a hub of root's has the machine.
 fn warn_of_root() {
     if rustix::process::geteuid().is_root() {
-        tracing::warn!(event = "runs_as_root", "the hub runs as root: give it a user of its own");
+        tracing::warn!(event = "runs_as_root", "the hub runs as root; run it as a user of its own");
     }
 }
 
@@ -117,7 +117,7 @@ async fn reload(arguments: &ServeArguments, server: &mut Server, telemetry: &Tel
         && let Some(log) = log
         && let Err(fault) = telemetry.reload(&log)
     {
-        tracing::error!(error = %fault, "the level of the log stays");
+        tracing::error!(event = "log_level_not_applied", error = %fault, "the log level could not be changed; the previous one stays");
     }
 }
 
@@ -151,7 +151,7 @@ impl Files {
         let watcher = match names.as_slice() {
             [] => None,
             names => Watcher::start(names.to_vec())
-                .inspect_err(|error| tracing::warn!(%error, "changes of the configuration are not seen; use SIGHUP"))
+                .inspect_err(|error| tracing::warn!(event = "config_not_watched", %error, "changes of the configuration files are not detected; send SIGHUP to reload"))
                 .ok(),
         };
         Files { names, watcher }

@@ -17,10 +17,10 @@ const PATH: &str = "/api/sites/sessions?limit=200";
 #[command(after_help = "\
 Examples:
   interlingua call shop/log_in '{\"session\":\"main\",\"user\":\"ann\",\"password\":\"…\"}'
-  interlingua sites sessions                    what is kept for you, and until when
-  interlingua sites end shop/main               log out for good: cookies and storage are gone
+  interlingua sites sessions                    list your sessions and when they expire
+  interlingua sites end shop/main               log out; delete cookies and storage
 
-A definition with `session:` keeps the login of a call that names one.")]
+Add `session:` to a definition to keep the login of a call that names a session.")]
 pub struct SitesArguments {
     #[command(subcommand)]
     pub command: SitesCommand,
@@ -28,17 +28,17 @@ pub struct SitesArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum SitesCommand {
-    /// Sessions that websites keep for you; all of them for the hub's owner
+    /// List the sessions that websites keep for you, or all sessions if you are the hub's Owner
     #[command(after_help = "\
 Examples:
   interlingua sites sessions
   interlingua sites sessions --json")]
     Sessions(SessionsArguments),
-    /// End a session: a call that is in it ends too
+    /// End a session, and any call that runs in it
     #[command(after_help = "\
 Examples:
   interlingua sites end shop/main
-  interlingua sites end 0123456789abcdef    the same by its id")]
+  interlingua sites end 0123456789abcdef    end it by its id")]
     End(EndArguments),
 }
 
@@ -50,7 +50,7 @@ pub struct SessionsArguments {
 
 #[derive(Debug, Args)]
 pub struct EndArguments {
-    /// Which one, as SITE/NAME or by its id
+    /// End this session, written SITE/NAME or by its id
     #[arg(value_name = "SITE/NAME|ID")]
     pub session: String,
     #[command(flatten)]

@@ -40,6 +40,30 @@ fn what_the_help_shows_is_not_folded_where_the_width_is_not_known() {
     });
 }
 
+/// The first words of help texts. A new verb is added here; a text that starts with a noun is rewritten.
+const VERBS: &str = "Add Allow Answer Approve Ask Assume Authenticate Call Cancel Check Configure Connect Continue Convert Create \
+                     Decide Delete Deny End Exit Expire Explain Export Give Include Join Keep Limit Listen List Name Offer Overwrite \
+                     Pass Print Rank Read Redact Refuse Register Replace Report Require Revoke Run Save Send Serve Set Show Skip \
+                     Start Talk Trust Unregister Use Verify Watch Write";
+
+fn starts_with_a_verb(text: &str) -> bool {
+    let first = text.split([' ', ',']).next().unwrap_or_default();
+    VERBS.split(' ').any(|verb| verb == first)
+}
+
+#[test]
+fn every_help_text_starts_with_a_verb() {
+    let mut nouns = Vec::new();
+    each(&Arguments::command(), &mut |command| {
+        let about = command.get_about().into_iter().map(ToString::to_string);
+        let options = command.get_arguments().filter_map(|argument| Some(argument.get_help()?.to_string()));
+        let wrong = about.chain(options).filter(|text| !starts_with_a_verb(text));
+        nouns.extend(wrong.map(|text| format!("{}: {text}", command.get_name())));
+    });
+    assert!(nouns.is_empty(), "{}", nouns.join("\n"));
+    assert!(!starts_with_a_verb("The access token") && starts_with_a_verb("Show, verify or export it"));
+}
+
 /// The words of an example as a shell takes them, up to a pipe, a file, or the remark behind it.
 fn typed(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);

@@ -91,7 +91,7 @@ impl Purging {
             None => (Leap::noticed(now, newest, allowed), true),
             // There was a doubt: it begins anew.
             Some(Err(error)) => {
-                tracing::error!(event = "clock_leap_unreadable", %error, "nothing is removed by age for a day");
+                tracing::error!(event = "clock_leap_unreadable", %error, "the record of a clock leap cannot be read; nothing is removed by age for a day");
                 (Some(Leap { at: now, newest: Time(0) }), true)
             }
         };
@@ -126,7 +126,7 @@ impl Purging {
                 event = "clock_leap",
                 clock = %at,
                 %newest,
-                "the clock was far past the newest record; nothing is removed by age until it has gone on for a day"
+                "the clock is far past the newest record; nothing is removed by age until the clock has run on for a day"
             );
             // Counts and bytes hold all the same. At the beginning of time nothing is old.
             store.journal.retain(kept.records, Time(0)).await?;

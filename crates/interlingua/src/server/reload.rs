@@ -47,7 +47,7 @@ impl Server {
         let applied = match loaded {
             Ok(loaded) => {
                 for warning in &loaded.warnings {
-                    tracing::warn!(problem = %warning, "configuration");
+                    tracing::warn!(event = "config_warning", problem = %warning, "the configuration has a problem");
                 }
                 self.apply(loaded.config).await
             }
@@ -65,7 +65,7 @@ impl Server {
             Err(fault) => {
                 meters.config_reload_failures.increment(1);
                 meters.config_current.set(0.0);
-                tracing::error!(event = "config_refused", error = %fault, "configuration not applied; the one before it stays");
+                tracing::error!(event = "config_refused", error = %fault, "configuration not applied; the previous one stays");
             }
         }
         applied

@@ -66,7 +66,7 @@ impl ports::HubKeys for HubKeys {
 /// Whether an earlier run of this hub had begun; then it goes on.
 pub(super) async fn resume(keys: &HubKeys) -> Result<(), Fault> {
     if is_marked(&keys.hub).await? {
-        tracing::info!(event = "keys_retiring", "old keys are being taken out: goes on with it");
+        tracing::info!(event = "keys_retiring", "the deletion of old keys continues");
         begin(keys);
     }
     Ok(())
@@ -96,10 +96,9 @@ async fn work(keys: HubKeys) {
         let done = take_out(&keys).await;
         keys.desk.retiring.store(false, Ordering::Release);
         match done {
-            Ok(()) => tracing::info!(event = "keys_retired", "all keys but the newest are taken out"),
+            Ok(()) => tracing::info!(event = "keys_retired", "all keys but the newest are deleted"),
             Err(error) => {
-                let event = "keys_not_retired";
-                return tracing::error!(event, %error, "old keys are not taken out: the next start tries again");
+                return tracing::error!(event = "keys_not_retired", %error, "old keys could not be deleted; the next start tries again");
             }
         }
         // Who asked again just before the end has left a mark, and nobody who sees it.

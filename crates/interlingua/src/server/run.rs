@@ -167,7 +167,7 @@ impl Server {
         hub.restore_agents(&*called).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
-            tracing::info!(event = "tasks_taken_up", tasks = taken, "took up unfinished tasks");
+            tracing::info!(event = "tasks_taken_up", tasks = taken, "unfinished tasks were resumed");
         }
         for protocol in &protocols {
             protocol.resume().await?;
@@ -210,7 +210,7 @@ impl Server {
         if !self.hub.stop(STOP_PATIENCE).await {
             tracing::warn!(
                 event = "exchanges_not_ended",
-                "some exchanges did not end in time; they go on after the next start"
+                "some exchanges did not end in time; they continue after the next start"
             );
         }
         self.store.close().await;
@@ -308,10 +308,11 @@ async fn listen(config: &Config, shared: &Arc<Shared>, routes: Router, tls: Live
     let share = Share::of(allowed, config.limits.connections, config.limits.from_one_address());
     if share.connections < config.limits.connections {
         tracing::warn!(
+            event = "connections_reduced",
             open_files = allowed,
             configured = config.limits.connections,
             connections = share.connections,
-            "the system allows too few open files for `limits.connections`: fewer connections are taken; raise `ulimit -Hn` or `LimitNOFILE=`"
+            "the system allows too few open files for `limits.connections`: the hub accepts fewer connections; raise `ulimit -Hn` or `LimitNOFILE=`"
         );
     }
     let acceptor = Acceptor {

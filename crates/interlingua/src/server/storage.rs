@@ -28,10 +28,10 @@ pub(super) async fn follow(hub: Arc<Hub>, mut condition: watch::Receiver<Conditi
         match now {
             Condition::Writable => {}
             Condition::Full => {
-                tracing::error!(event = "store_full", "nothing can be stored until there is room");
+                tracing::error!(event = "store_full", "the disk is full: nothing can be stored until there is room");
                 until_there_is_room(&hub, &condition).await;
                 if *condition.borrow() == Condition::Writable {
-                    tracing::info!(event = "store_writable", "there is room in the store again");
+                    tracing::info!(event = "store_writable", "the store can be written again");
                 }
                 continue;
             }

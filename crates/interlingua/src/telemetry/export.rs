@@ -44,7 +44,7 @@ impl Export {
         let provider = self.provider;
         let stopped = tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(patience)).await;
         if let Ok(Err(error)) = stopped {
-            tracing::warn!(%error, "the last spans could not be sent to the collector");
+            tracing::warn!(event = "spans_not_exported", %error, "the last spans could not be sent to the collector");
         }
     }
 }

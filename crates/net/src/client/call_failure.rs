@@ -1,4 +1,4 @@
-//! A call that brought nothing to follow: refused, so that another peer may be tried, or failed, because it may have been
+//! Call failure: refused, so that another peer may be tried (failover), or failed, because it may have been
 //! begun. The same words for every wire.
 
 use interlingua_model::peer::Reply;

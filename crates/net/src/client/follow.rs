@@ -1,4 +1,4 @@
-//! A call that goes on at a peer without an answer from here: the peer is asked how it stands until it has ended, or nobody wants it
+//! Polling of a remote task: the peer is asked for the state until the task has ended, or nobody wants it
 //! any more.
 //!
 //! Let go of before that (by a deadline, a caller that left, a peer that tells nothing more), the peer is told so, unless the hub itself

@@ -1,5 +1,5 @@
-//! Who is called at all: addresses that others choose must not lead to what only the hub can reach, and nothing that goes out
-//! comes in again by one of the hub's own doors.
+//! SSRF guard. Who is called at all: addresses that others choose must not lead to what only the hub can reach, and nothing that goes
+//! out comes in again by one of the hub's own doors.
 //!
 //! An address is judged when it is resolved for a connection, every time, and the connection goes to what was judged: a name
 //! that changes its mind gains nothing.

@@ -1,4 +1,4 @@
-//! Connections of HTTP/2 to one peer, for calls that may stay open for long.
+//! HTTP/2 connection pool. Connections of HTTP/2 to one peer, for calls that may stay open for long.
 //!
 //! A server takes only so many calls at a time on one connection (RFC 9113, section 5.1.2); the next one waits until another
 //! ends, and a cancel would wait behind what it is to end. So a connection gets no more than servers are known to take, and

@@ -1,4 +1,4 @@
-//! Can a peer be reached? A circuit breaker that every exchange tells how it went, and a probe for when there are none.
+//! Circuit breaker and health probe: can a peer be reached? Every exchange reports how it went; the probe is for when there are none.
 //!
 //! Three failures in a row to reach the peer and it is down: calls are refused at once instead of waiting for a connection.
 //! After a hold, which doubles, one is let through to see; when it gets there, all are.
@@ -180,9 +180,9 @@ pub trait Probed: Peer + 'static {
     /// Notes how an attempt went, and shows it where that changes something.
     fn note(&self, hub: &Hub, went: Went) {
         let Some(health) = self.breaker().note(went, Instant::now(), hub.now()) else { return };
-        tracing::info!(event = "peer_health", peer = %self.name(), health = word(health));
+        tracing::info!(event = "peer_health", peer = %self.name(), health = word(health), "the health of a peer changed");
         if let Err(fault) = hub.set_health(self.name(), health) {
-            tracing::error!(peer = %self.name(), error = %fault, "its health could not be shown");
+            tracing::error!(event = "peer_health_not_shown", peer = %self.name(), error = %fault, "the health of a peer could not be updated");
         }
     }
 
@@ -192,8 +192,10 @@ pub trait Probed: Peer + 'static {
             return false;
         }
         match why {
-            Some(why) => tracing::warn!(event = "peer_unreachable", peer = %self.name(), %why),
-            None => tracing::info!(event = "peer_reachable", peer = %self.name()),
+            Some(why) => {
+                tracing::warn!(event = "peer_unreachable", peer = %self.name(), %why, "the peer cannot be reached")
+            }
+            None => tracing::info!(event = "peer_reachable", peer = %self.name(), "the peer can be reached again"),
         }
         true
     }
@@ -240,7 +242,7 @@ pub async fn knocked<P: Probed>(
     if peer.troubled(why.clone())
         && let Err(fault) = hub.set_problems(peer.name(), why.into_iter())
     {
-        tracing::error!(peer = %peer.name(), error = %fault, "its problems could not be shown");
+        tracing::error!(event = "peer_problems_not_shown", peer = %peer.name(), error = %fault, "the problems of a peer could not be updated");
     }
 }
 
@@ -258,9 +260,9 @@ pub fn told(at: &Uri) -> String {
 
 /// An address of this peer, or one that it named, is not called: whoever looks after the hub is told why, and what to set.
 pub fn refused(hub: &Hub, peer: &PeerId, why: &str) {
-    tracing::warn!(event = "peer.address_refused", %peer, why, "an address is not called");
+    tracing::warn!(event = "peer_address_refused", %peer, why, "an address is not called");
     if let Err(fault) = hub.set_problems(peer, std::iter::once(why.into())) {
-        tracing::error!(%peer, error = %fault, "its problems could not be shown");
+        tracing::error!(event = "peer_problems_not_shown", %peer, error = %fault, "the problems of a peer could not be updated");
     }
 }
 

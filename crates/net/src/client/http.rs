@@ -1,5 +1,5 @@
-//! A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up to a bound. Who
-//! may be connected to is judged for every connection: see [`super::guard`].
+//! HTTP connection pool. A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up
+//! to a bound. Who may be connected to is judged for every connection: see [`super::guard`].
 
 use std::net::SocketAddr;
 use std::pin::Pin;

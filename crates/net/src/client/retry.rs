@@ -1,4 +1,4 @@
-//! When to try again, and how long to wait before.
+//! Retry with backoff. When to try again, and how long to wait before.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Nothing came back: why, and whether the peer may have seen what was sent.
+//! Transport errors. Nothing came back: why, and whether the peer may have seen what was sent.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! A WebSocket to a server that is wanted again whenever it is gone: connecting, reading and time as one thing to wait for.
+//! Reconnecting WebSocket client. A WebSocket to a server that is wanted again whenever it is gone: connecting, reading and time as
+//! one thing to wait for.
 
 use std::path::Path;
 use std::pin::Pin;

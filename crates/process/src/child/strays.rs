@@ -126,7 +126,7 @@ mod linux {
                 }
                 ended.extend(found);
             }
-            tracing::warn!(event = "strays_remain", "a program starts processes faster than they can be ended");
+            tracing::warn!(event = "processes_remain", "a program starts processes faster than the hub can end them");
         }
 
         /// Other users' environments cannot be read: they are nobody's here.

@@ -1,4 +1,4 @@
-//! What stands between requests.
+//! Server state. What stands between requests.
 
 use arc_swap::ArcSwap;
 use interlingua_model::Fault;

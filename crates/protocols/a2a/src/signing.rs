@@ -1,4 +1,4 @@
-//! Signatures of the cards this hub serves: each card is signed for the one address it is at.
+//! Card signing. Signatures of the cards this hub serves: each card is signed for the one address it is at.
 //!
 //! A signature is made once for a card and kept: one made anew for every reader would make every card a new one, and its tag
 //! with it.

@@ -1,5 +1,5 @@
-//! What may stand between a wire and whoever speaks it: middleware that sees every message, and handlers of messages by kind,
-//! own kinds included.
+//! Middleware and observers. What may stand between a wire and whoever speaks it: middleware that sees every message, and handlers of
+//! messages by kind, own kinds included.
 
 use std::collections::BTreeMap;
 use std::fmt;

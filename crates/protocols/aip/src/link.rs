@@ -1,4 +1,5 @@
-//! The rules of one connection on the server's side: who it is, what it may say, and whether it still lives.
+//! Connection state machine. The rules of one connection on the server's side: who it is, what it may say, and whether it still
+//! lives.
 //!
 //! A frame is answered here when nothing but the connection is needed for that (heartbeats, refusals, echoes); the rest is
 //! passed to the [`super::server`]. Identity is pinned at REGISTER. Time is passed in, nothing waits here.

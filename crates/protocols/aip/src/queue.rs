@@ -1,4 +1,5 @@
-//! What waits to be sent to the clients: so many frames for each connection, and so many bytes for all of them together.
+//! Bounded send queues (backpressure). What waits to be sent to the clients: so many frames for each connection, and so many bytes
+//! for all of them together.
 //!
 //! A frame counts until it has left. A connection for which too many frames wait is told those and closed; where there is no
 //! room for more bytes, the connection for which most bytes wait is cut at once, and its frames are dropped.

@@ -1,4 +1,5 @@
-//! Devices as peers of the hub: shown when they come, quarantined when they leave, removed when they do not come back.
+//! Device registry. Devices as peers of the hub: shown when they come, quarantined when they leave, removed when they do not come
+//! back.
 //!
 //! What the rules say of devices is noted at once and shown a little later by one task, many at a time: a thousand devices
 //! that come back in the same moment cost a few catalogues, not a thousand. One that comes in hears so when it can be found.

@@ -1,5 +1,5 @@
-//! What came of tasks, for whoever asks by their names. A name is no secret and many may choose the same: a result is found
-//! by whoever asked for it, or had it announced to the device that did.
+//! Result cache. What came of tasks, for whoever asks by their names. A name is no secret and many may choose the same: a result is
+//! found by whoever asked for it, or had it announced to the device that did.
 
 use std::collections::VecDeque;
 

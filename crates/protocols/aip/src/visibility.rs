@@ -1,5 +1,5 @@
-//! What somebody may know of: a device or another peer is there for whoever may see something of what it offers, and for
-//! nobody else.
+//! Visibility filter. What somebody may know of: a device or another peer is there for whoever may see something of what it offers,
+//! and for nobody else.
 
 use interlingua_model::{PeerId, Principal, Proof};
 

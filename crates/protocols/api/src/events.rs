@@ -145,7 +145,7 @@ fn data_lines(data: &str) -> String {
 /// the task.
 fn failed(fault: &Fault) -> Bytes {
     if fault.kind == FaultKind::Internal {
-        tracing::error!(error = %fault, cause = ?fault.source, "a stream of events could not go on");
+        tracing::error!(event = "stream_failed", protocol = "api", error = %fault, cause = ?fault.source, "an event stream failed inside the hub");
     }
     frame(None, EventView::from(&Event::Finished(Finished::failed(fault.clone()))))
 }

@@ -176,7 +176,7 @@ impl From<Fault> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         if self.0.kind == FaultKind::Internal {
-            tracing::error!(error = %self.0, cause = ?self.0.source, "a request could not be answered");
+            tracing::error!(event = "request_failed", protocol = "api", error = %self.0, cause = ?self.0.source, "a request failed inside the hub");
         }
         let mut response = ApiErrors.refuse(&self.0);
         response.extensions_mut().insert(self);

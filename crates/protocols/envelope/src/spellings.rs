@@ -95,7 +95,7 @@ impl Made {
         let skills = catalogue.newest().map(|skill| (skill.id.clone(), translator_of(skill, plugs)));
         let (table, collisions) = Table::build(&translators, skills);
         for collision in collisions {
-            tracing::warn!(%collision, "a tool cannot be called by one of its names");
+            tracing::warn!(event = "tool_name_collision", %collision, "a tool cannot be called by one of its names");
         }
         Made { generation: catalogue.generation, plugs: plugs.len(), switches: switches.clone(), table, translators }
     }

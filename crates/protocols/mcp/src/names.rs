@@ -1,4 +1,4 @@
-//! What the tools and prompts of many peers are called, and whose they are; and addresses of their resources.
+//! Tool namespacing. What the tools and prompts of many peers are called, and whose they are; and addresses of their resources.
 //!
 //! One table holds every spelling of every skill and is looked up whole: a name is never split, because `__` may be part of
 //! either piece of it (M-22). A spelling that two skills claim is nobody's, so that no peer takes a name by which another's

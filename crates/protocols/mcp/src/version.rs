@@ -1,4 +1,4 @@
-//! Dated versions. A version is compared by date; what it can carry is asked here and nowhere else.
+//! Protocol versions. Dated versions. A version is compared by date; what it can carry is asked here and nowhere else.
 
 use std::borrow::Cow;
 

@@ -42,7 +42,7 @@ impl Action {
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Trouble {
-    tracing::error!(event = "site_memory_unreadable", %error);
+    tracing::error!(event = "site_memory_unreadable", %error, "the stored fingerprints of a page cannot be read");
     Trouble::MemoryUnreadable
 }
 
@@ -91,7 +91,7 @@ impl Memory {
         let (key, now) = (self.key(action), self.keeper.now());
         let put = records.put(KIND, &key, Bytes::from(written), Some(now.after(KEPT)), Expect::Anything, now);
         if let Err(error) = put.await {
-            tracing::warn!(%error, "what a page looked like could not be kept");
+            tracing::warn!(event = "site_memory_not_stored", action, %error, "the fingerprints of a page could not be stored");
         }
     }
 }

@@ -172,7 +172,7 @@ impl Link {
             if buffer.len() > MAX_MESSAGE {
                 tracing::warn!(
                     event = "browser_message_too_large",
-                    "a message of the browser is too large: its connection is closed"
+                    "a message of the browser is too large; its connection is closed"
                 );
                 return;
             }

@@ -80,7 +80,7 @@ pub(super) async fn watch(leader: i32, link: Link, bounds: Bounds, cuts: std::sy
                 process = weighed.id,
                 bytes = weighed.own,
                 page_memory = bounds.page,
-                "a page of a driven site holds too much memory and is ended"
+                "a page of a driven site uses too much memory; the hub ends it"
             );
             // First the note, so that whoever misses the page finds it.
             cuts.note();

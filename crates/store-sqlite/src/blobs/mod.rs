@@ -84,7 +84,7 @@ impl BlobFiles {
     fn seal_one(&self, blob: &Held) -> std::io::Result<bool> {
         let mut plain = File::open(&blob.path)?;
         if digest_of(&mut plain)? != blob.digest {
-            tracing::error!(path = %blob.path.display(), "a blob is not what it is named by; it is left as it is");
+            tracing::error!(event = "blob_damaged", path = %blob.path.display(), "stored content does not match its digest; it is left as it is");
             return Ok(false);
         }
         plain.rewind()?;

@@ -20,28 +20,29 @@ pub struct ListArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua agents                            all of them
-  interlingua agents --skill search_hotels      those that offer exactly this
-  interlingua agents hotels in Paris            those that say all of these words of themselves
-  interlingua agents --register https://agent.example    its card is read there
-  interlingua agents --register card.json       a card of A2A, or of one that fetches its messages
+  interlingua agents                            list all agents
+  interlingua agents --skill search_hotels      list agents that offer exactly this skill
+  interlingua agents hotels in Paris            list agents described by all these words
+  interlingua agents --register https://agent.example    read its card at this address
+  interlingua agents --register card.json       read an A2A card, or that of an agent that fetches
+                                                its messages
   interlingua agents --unregister agent_hotel")]
 pub struct AgentsArguments {
-    /// Words they must say of themselves
+    /// List only agents whose description contains all these words
     pub query: Vec<String>,
-    /// Only those that offer exactly this skill
+    /// List only agents that offer exactly this skill
     #[arg(long)]
     pub skill: Option<String>,
-    /// Only those with a skill of this tag
+    /// List only agents that have a skill with this tag
     #[arg(long)]
     pub tag: Option<String>,
-    /// Only those of this organisation
+    /// List only agents of this organisation
     #[arg(long)]
     pub provider: Option<String>,
-    /// Register the agent at this address, or the one whose card is in this file; `-` is standard input
+    /// Register the agent at this address, or the one whose card is in this file; `-` reads standard input
     #[arg(long, value_name = "URL_OR_FILE", conflicts_with_all = ["query", "skill", "tag", "provider", "unregister"])]
     pub register: Option<PathBuf>,
-    /// Unregister an agent of yours
+    /// Unregister one of your agents
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "skill", "tag", "provider"])]
     pub unregister: Option<String>,
     #[command(flatten)]
@@ -51,10 +52,10 @@ pub struct AgentsArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua skills                    all of them
-  interlingua skills read a file        those that fit best, best first")]
+  interlingua skills                    list all skills
+  interlingua skills read a file        list the best matches, best first")]
 pub struct SkillsArguments {
-    /// Words to rank by
+    /// Rank the skills by these words
     pub query: Vec<String>,
     #[command(flatten)]
     pub hub: HubArguments,
@@ -63,23 +64,23 @@ pub struct SkillsArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua tasks                     newest first
-  interlingua tasks --state waiting     those that wait for an approval or an answer
-  interlingua tasks 0123                one of them, with what it waits for and its result
-  interlingua tasks 0123 --save out     the images and files of its result, into this folder
-  interlingua tasks 0123 --cancel
+  interlingua tasks                     list tasks, newest first
+  interlingua tasks --state waiting     list tasks that wait for an approval or an answer
+  interlingua tasks 0123                show one task, what it waits for and its result
+  interlingua tasks 0123 --save out     save the images and files of its result in this folder
+  interlingua tasks 0123 --cancel       cancel it
 
-The beginning of an id is enough where no other begins so.")]
+Shorten an id to any prefix that no other id has.")]
 pub struct TasksArguments {
-    /// One task, or the beginning of its id
+    /// Show the task with this id; a unique prefix is enough
     pub id: Option<String>,
-    /// Only those in this state
+    /// List only tasks in this state
     #[arg(long, value_parser = ["accepted", "running", "waiting", "completed", "failed", "cancelled"], conflicts_with = "id")]
     pub state: Option<String>,
-    /// Also those that another task led to: rounds of a team, calls of an agent, steps of a plan
+    /// Include tasks that another task started: rounds of a team, calls of an agent, steps of a plan
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
-    /// Cancel it
+    /// Cancel the task
     #[arg(long, requires = "id")]
     pub cancel: bool,
     #[command(flatten)]
@@ -91,10 +92,10 @@ pub struct TasksArguments {
 /// Where the images and files of a result go.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SaveArguments {
-    /// Save images and files of the result into this folder, under clean names
+    /// Save images and files of the result in this folder, under sanitized names
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
-    /// Overwrite files that are there already
+    /// Overwrite existing files
     #[arg(long, requires = "save")]
     pub force: bool,
 }
@@ -102,25 +103,25 @@ pub struct SaveArguments {
 /// What `call` and `ask` have in common.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExchangeArguments {
-    /// Do not wait: print the id of the task
+    /// Print the id of the task and exit without waiting for the result
     #[arg(long)]
     pub detach: bool,
-    /// How long it may take, such as 30s
+    /// Limit how long the call may take, such as 30s
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub deadline: Option<Span>,
-    /// 0 to 9; 5 is normal, 9 the most urgent
+    /// Set the priority from 0 to 9; 5 is normal, 9 is the most urgent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
     pub priority: Option<u8>,
-    /// Go on in this conversation
+    /// Continue this conversation
     #[arg(long, value_name = "ID")]
     pub conversation: Option<String>,
-    /// Ask for a human yes first
+    /// Require an approval before the call runs
     #[arg(long)]
     pub confirm: bool,
-    /// A key of your own: the same key and call replays the result instead of running again
+    /// Set an idempotency key: the same key and call replays the result instead of running again
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// With --json: every step of an agent or a team as a line, before the outcome
+    /// Print every step of an agent or a team as a line before the outcome (with --json)
     #[arg(long)]
     pub steps: bool,
     #[command(flatten)]
@@ -135,19 +136,19 @@ pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
 #[command(after_help = "\
 Examples:
   interlingua call local/read_file '{\"path\":\"notes.txt\"}'
-  interlingua call local/read_file @arguments.json       arguments from a file
+  interlingua call local/read_file @arguments.json       read the arguments from a file
   echo '{\"path\":\".\"}' | interlingua call local/list_directory -
   interlingua call concierge/chat --text \"a table for two\"
 
-Ctrl-C cancels the call. A question is asked on a terminal; elsewhere the exit code is 5.")]
+Press Ctrl-C to cancel the call. Questions are asked on a terminal; without one the exit code is 5.")]
 pub struct CallArguments {
-    /// Which skill, as PEER/SKILL
+    /// Call this skill, written PEER/SKILL
     #[arg(value_name = "PEER/SKILL")]
     pub skill: String,
-    /// Its arguments: a JSON object, `@FILE`, or `-` for standard input
+    /// Pass these arguments: a JSON object, `@FILE`, or `-` for standard input
     #[arg(value_name = "JSON")]
     pub arguments: Option<String>,
-    /// Words for a skill that takes them
+    /// Send this text to a skill that takes text
     #[arg(long)]
     pub text: Option<String>,
     #[command(flatten)]
@@ -160,12 +161,12 @@ pub struct CallArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua chat researcher                     a conversation on the terminal; /help there
-  interlingua chat panel < questions.txt          a question each line, answers on standard output")]
+  interlingua chat researcher                     talk on the terminal; type /help there
+  interlingua chat panel < questions.txt          ask one question per line, print the answers")]
 pub struct ChatArguments {
-    /// The peer: an agent, a team, or any peer that understands words
+    /// Talk to this peer: an agent, a team, or any peer that understands plain text
     pub peer: String,
-    /// Go on with this conversation
+    /// Continue this conversation
     #[arg(long, value_name = "TOKEN")]
     pub conversation: Option<String>,
     #[command(flatten)]
@@ -181,12 +182,12 @@ Examples:
   interlingua ask lee notas.txt
   interlingua ask --peer concierge \"where can I eat?\"
 
-The route that was taken is told on standard error. Nothing that writes is done without a yes.")]
+See standard error for the route that was taken. Nothing that writes runs without an approval.")]
 pub struct AskArguments {
-    /// What you want
+    /// Ask for this, in plain words
     #[arg(required = true, value_name = "TEXT")]
     pub words: Vec<String>,
-    /// Ask this peer instead of the front door
+    /// Ask this peer instead of the configured front door
     #[arg(long, value_name = "NAME")]
     pub peer: Option<String>,
     #[command(flatten)]
@@ -197,19 +198,19 @@ pub struct AskArguments {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The plan, in YAML or JSON; `-` for standard input
+    /// Run this plan, written in YAML or JSON; `-` reads standard input
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
-    /// How many steps may run at once
+    /// Limit how many steps run at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub width: Option<u16>,
-    /// A peer that is asked after every step whether the plan should change
+    /// Ask this peer after every step whether the plan should change
     #[arg(long, value_name = "NAME")]
     pub planner: Option<String>,
-    /// Do not wait: print the id of the task
+    /// Print the id of the task and exit without waiting for the result
     #[arg(long)]
     pub detach: bool,
-    /// How long it may take; default: a day
+    /// Limit how long the plan may take; default: one day
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub deadline: Option<Span>,
     #[command(flatten)]
@@ -221,18 +222,18 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua approve                   every call that waits for you, y or n for each
-  interlingua approve --watch           and those that come
-  interlingua approve 0123              one of them, by the beginning of its id or of its task's
-  interlingua deny 0123
+  interlingua approve                   show every pending call, and ask y or n for each
+  interlingua approve --watch           keep asking as new calls arrive
+  interlingua approve 0123              approve one call, by a prefix of its id or of its task's id
+  interlingua deny 0123                 deny it
   interlingua approve --json | jq -r '.items[].id'")]
 pub struct DecideArguments {
-    /// The call, or its task: the beginning of its id is enough. Without one: all that wait for you
+    /// Decide this call; a unique prefix of its id, or of its task's id, is enough. Without an id: all calls pending for you
     pub id: Option<String>,
-    /// Do not ask on the terminal once the call was shown
+    /// Skip the prompt on the terminal after the call is shown
     #[arg(long, short, requires = "id")]
     pub yes: bool,
-    /// Go on with calls that come, until Ctrl-C
+    /// Keep asking as new calls arrive, until Ctrl-C
     #[arg(long, conflicts_with = "id")]
     pub watch: bool,
     #[command(flatten)]
@@ -242,22 +243,22 @@ pub struct DecideArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua answer 0123 Vienna                   words, or the number of a choice
-  interlingua answer 0123 '{\"order_id\": 1001}'    the fields of a form
-  interlingua answer 0123 -                        from standard input, such as a token
-  interlingua answer 0123 --decline
+  interlingua answer 0123 Vienna                   answer with text, or the number of a choice
+  interlingua answer 0123 '{\"order_id\": 1001}'    fill in the fields of a form
+  interlingua answer 0123 -                        read standard input, for example a token
+  interlingua answer 0123 --decline                refuse to answer
 
-`interlingua tasks --state waiting` lists what is asked.")]
+Run `interlingua tasks --state waiting` to list pending questions.")]
 pub struct AnswerArguments {
-    /// The question, or its task: the beginning of its id is enough
+    /// Answer this question; a unique prefix of its id, or of its task's id, is enough
     pub id: String,
-    /// The answer; on a terminal it is asked for where it is left out
+    /// Send this answer; without it you are asked on the terminal
     #[arg(value_name = "ANSWER")]
     pub words: Vec<String>,
-    /// There will be no answer
+    /// Refuse to answer
     #[arg(long, conflicts_with = "words")]
     pub decline: bool,
-    /// The address was visited
+    /// Report that the address was visited
     #[arg(long, conflicts_with_all = ["words", "decline"])]
     pub visited: bool,
     #[command(flatten)]

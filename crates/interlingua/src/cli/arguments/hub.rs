@@ -8,19 +8,19 @@ use clap::Args;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Hub")]
 pub struct HubArguments {
-    /// Where the hub is
+    /// Connect to the hub at this address
     #[arg(long, value_name = "URL", env = "INTERLINGUA_HUB")]
     pub hub: Option<String>,
-    /// The access token
+    /// Authenticate with this access token
     #[arg(long, value_name = "TOKEN", env = "INTERLINGUA_TOKEN", hide_env_values = true)]
     pub token: Option<Token>,
-    /// The data directory of a hub on this machine
+    /// Connect to the hub on this machine that uses this data directory
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
-    /// Trust the authorities in this PEM file instead of the machine's own
+    /// Trust the certificate authorities in this PEM file instead of the machine's own
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// For programs: JSON instead of tables
+    /// Print JSON instead of tables
     #[arg(long)]
     pub json: bool,
 }

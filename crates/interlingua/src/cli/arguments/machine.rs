@@ -12,33 +12,33 @@ use crate::config::{GivenPeer, Listen, Overrides};
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua serve                                        no file: everything is kept in ./data
-  interlingua serve -c hub.yaml                            read again when it changes, and on SIGHUP
-  interlingua serve --nlip http://127.0.0.1:9003/nlip      with one more peer
-  interlingua serve --nlip desk=http://127.0.0.1:9003/nlip    and its name
-  interlingua serve --a2a hotels=http://127.0.0.1:9002     with an A2A agent
-  interlingua serve --mcp 'npx -y @modelcontextprotocol/server-filesystem .'    an MCP server
-  interlingua serve --site airline.yaml                    with a website that a browser drives")]
+  interlingua serve                                        run without a file; keep data in ./data
+  interlingua serve -c hub.yaml                            reload the file on change and on SIGHUP
+  interlingua serve --nlip http://127.0.0.1:9003/nlip      add a peer
+  interlingua serve --nlip desk=http://127.0.0.1:9003/nlip    add a peer and name it
+  interlingua serve --a2a hotels=http://127.0.0.1:9002     add an A2A agent
+  interlingua serve --mcp 'npx -y @modelcontextprotocol/server-filesystem .'    add an MCP server
+  interlingua serve --site airline.yaml                    add a website that a browser drives")]
 pub struct ServeArguments {
-    /// The configuration file
+    /// Read the configuration from this file
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Address and port, instead of the file's
+    /// Listen on this address and port instead of the file's
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<Listen>,
-    /// The data directory, instead of the file's
+    /// Use this data directory instead of the file's
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
-    /// One more peer that speaks NLIP; may be given several times
+    /// Add a peer that speaks NLIP; repeat the flag to add several
     #[arg(long, value_name = "[NAME=]URL")]
     pub nlip: Vec<String>,
-    /// One more A2A agent, by its address or that of its card; may be given several times
+    /// Add an A2A agent by its address or the address of its card; repeat the flag to add several
     #[arg(long, value_name = "[NAME=]URL")]
     pub a2a: Vec<String>,
-    /// One more MCP server, by its URL or the command that starts it; may be given several times
+    /// Add an MCP server by its URL or the command that starts it; repeat the flag to add several
     #[arg(long, value_name = "[NAME=]URL|COMMAND")]
     pub mcp: Vec<String>,
-    /// One more website, by the file that says how to use it; may be given several times
+    /// Add a website by the file that describes how to use it; repeat the flag to add several
     #[arg(long, value_name = "[NAME=]FILE")]
     pub site: Vec<String>,
 }
@@ -53,112 +53,112 @@ impl ServeArguments {
 
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// End when the story is told
+    /// Exit when the demo is finished
     #[arg(long)]
     pub script: bool,
-    /// The script that tells it; default: that of the checkout around this directory or this program
+    /// Run this demo script; default: the one in the checkout around this directory or this program
     #[arg(long, value_name = "FILE")]
     pub story: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct McpArguments {
-    /// The configuration file
+    /// Read the configuration from this file
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory, instead of the file's
+    /// Use this data directory instead of the file's
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
-    /// Only what this view of the configuration (`mcp.views`) shows
+    /// Show only what this view of the configuration (`mcp.views`) shows
     #[arg(long, value_name = "NAME", value_parser = entry_name)]
     pub view: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct DeviceArguments {
-    /// The server to join; without a path, that of this program's hubs
+    /// Join this server; without a path, the path that hubs of this program use
     #[arg(long, value_name = "URL", env = "INTERLINGUA_HUB")]
     pub hub: String,
-    /// What the device is called; default: the name of this machine
+    /// Name the device; default: the name of this machine
     #[arg(long)]
     pub id: Option<String>,
-    /// The server's key, or the device's own
+    /// Authenticate with this key: the server's, or the device's own
     #[arg(long, value_name = "KEY", env = "INTERLINGUA_DEVICE_KEY", hide_env_values = true)]
     pub key: Option<Token>,
-    /// The configuration whose tools are offered
+    /// Offer the tools of this configuration
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory of the device; default: the file's, or ./device-data
+    /// Use this data directory for the device; default: the file's, or ./device-data
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Trust the authorities in this PEM file instead of the machine's own
+    /// Trust the certificate authorities in this PEM file instead of the machine's own
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// One more MCP server whose tools are offered, by its URL or the command that starts it; may be given several times
+    /// Offer the tools of an MCP server, by its URL or the command that starts it; repeat the flag to add several
     #[arg(long, value_name = "[NAME=]URL|COMMAND")]
     pub mcp: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// The file
+    /// Check this file
     pub file: PathBuf,
-    /// For programs: one JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct MigrateArguments {
-    /// The file as MassGen reads it
+    /// Read this MassGen configuration file
     pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// The configuration file
+    /// Read the configuration from this file
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory, instead of the file's
+    /// Use this data directory instead of the file's
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
-    /// Address and port, instead of the file's
+    /// Listen on this address and port instead of the file's
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<Listen>,
-    /// For programs: one JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ConnectArguments {
-    /// Which client
+    /// Connect this client
     pub client: Client,
-    /// Put it into the client's file; everything else in there stays as it is
+    /// Write the entry into the client's file; nothing else in the file changes
     #[arg(long)]
     pub write: bool,
-    /// The configuration the hub is started with
+    /// Start the hub with this configuration
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory the hub is started with, or of the hub that --hub names
+    /// Start the hub with this data directory; with --hub, the data directory of that hub
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// A running hub: the client opens its address instead of starting the program, and is given a token of its own
+    /// Connect the client to this running hub with a token of its own, instead of starting the program
     #[arg(long, value_name = "URL", conflicts_with = "config")]
     pub hub: Option<String>,
-    /// The Owner's token of that hub, where its data directory is not on this machine
+    /// Authenticate as the Owner of that hub, if its data directory is not on this machine
     #[arg(long, value_name = "TOKEN", env = "INTERLINGUA_TOKEN", hide_env_values = true)]
     pub token: Option<Token>,
-    /// Only what this view of the configuration (`mcp.views`) shows
+    /// Show only what this view of the configuration (`mcp.views`) shows
     #[arg(long, value_name = "NAME", value_parser = entry_name)]
     pub view: Option<String>,
-    /// What the client calls it
+    /// Name the entry in the client's file
     #[arg(long, default_value = "interlingua", value_parser = entry_name)]
     pub name: String,
-    /// The client's file, instead of where it usually is
+    /// Use this client file instead of the usual one
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// For programs: one JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }

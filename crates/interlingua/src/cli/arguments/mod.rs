@@ -22,19 +22,19 @@ use super::trust::arguments::{AuditArguments, ExplainArguments, KeysArguments, T
 
 const EXAMPLES: &str = "\
 Examples:
-  interlingua doctor                                     can a hub run on this machine?
+  interlingua doctor                                     check whether a hub can run on this machine
   interlingua serve                                      run one on 127.0.0.1:7447, without a file
-  interlingua skills                                     what can be called through it
+  interlingua skills                                     list what you can call through it
   interlingua call local/list_directory '{\"path\":\".\"}'   call one skill
-  interlingua ask \"list files in .\"                      say it in plain words
-  interlingua check hub.yaml                             is this configuration right?
+  interlingua ask \"list files in .\"                      ask in plain words
+  interlingua check hub.yaml                             validate this configuration
 
-Every command has examples of its own: interlingua call --help
+Run a command with --help to see its examples: interlingua call --help
 
 Exit codes: 0 done, 1 the call failed, 2 usage or bad input, 3 invalid configuration,
 4 hub unreachable, 5 input or confirmation needed, 6 deadline, 7 denied, 130 interrupted.";
 
-/// One hub through which agents, tools, devices and websites of different protocols work together.
+/// Connect agents, tools, devices and websites that speak different protocols through one hub.
 #[derive(Debug, Parser)]
 #[command(name = "interlingua", version, after_help = EXAMPLES, propagate_version = true, max_term_width = 110)]
 pub struct Arguments {
@@ -49,112 +49,114 @@ pub enum Command {
     /// Watch peers of five protocols plan a journey together
     #[command(after_help = "\
 Examples:
-  make demo                    in a checkout: builds, installs what the peers need, then this
-  interlingua demo             the story; the hub stays up to be tried, until Ctrl-C
-  interlingua demo --script    the story, and then the end")]
+  make demo                    build, install what the peers need, run the demo (in a checkout)
+  interlingua demo             run the demo; the hub keeps running for you to try, until Ctrl-C
+  interlingua demo --script    run the demo and exit")]
     Demo(DemoArguments),
-    /// Be an MCP server on standard input and output, for a desktop client
+    /// Serve MCP on standard input and output, for a desktop client
     #[command(after_help = "\
 Examples:
-  interlingua mcp                       attaches to the hub of ./data, or is one meanwhile
-  interlingua mcp -c hub.yaml           the same for the hub of that configuration
-  interlingua connect claude-desktop    what the client must be told, so that it starts this")]
+  interlingua mcp                       connect to the hub running in ./data, or start one for
+                                        the session
+  interlingua mcp -c hub.yaml           do the same with the hub of this configuration
+  interlingua connect claude-desktop    print the client configuration")]
     Mcp(McpArguments),
     /// Join a hub, or another AIP server, as a device that offers the tools of this machine
     #[command(after_help = "\
 Examples:
-  interlingua device --hub ws://127.0.0.1:7447                 a hub of this program
-  interlingua device --hub ws://127.0.0.1:5000/ws --key KEY    another server, in its own frames
-  interlingua device --hub wss://hub.example -c device.yaml    with the tools of this configuration
-  interlingua device --hub ws://127.0.0.1:7447 --mcp http://127.0.0.1:9001/mcp    and of a server")]
+  interlingua device --hub ws://127.0.0.1:7447                 join a hub of this program
+  interlingua device --hub ws://127.0.0.1:5000/ws --key KEY    join another server, in its frames
+  interlingua device --hub wss://hub.example -c device.yaml    offer the tools of this configuration
+  interlingua device --hub ws://127.0.0.1:7447 --mcp http://127.0.0.1:9001/mcp    add its tools")]
     Device(DeviceArguments),
-    /// Who can be called through the hub
+    /// List the peers that you can call through the hub
     Peers(ListArguments),
-    /// Who can be sent a message; register an agent, or unregister it
+    /// List agents that can be sent messages; register or unregister an agent
     Agents(AgentsArguments),
-    /// What can be called, or what fits some words best
+    /// List the skills that you can call, or those that best match some words
     Skills(SkillsArguments),
-    /// Tasks of the hub, or one of them
+    /// List the tasks of the hub, show one, or cancel it
     Tasks(TasksArguments),
-    /// Logins that driven websites keep for you; end one
+    /// List the login sessions that driven websites keep for you, or end one
     Sites(SitesArguments),
     /// Call one skill by name
     Call(CallArguments),
     /// Ask in plain words
     Ask(AskArguments),
-    /// Talk to an agent, a team or any peer that understands words
+    /// Talk to an agent, a team or any peer that understands plain text
     Chat(ChatArguments),
-    /// Work through a plan of many calls, and watch it
+    /// Run a plan of many calls and watch its progress
     #[command(after_help = "\
 Examples:
-  interlingua run plan.yaml                     drawn anew with every change
-  interlingua run plan.json --json              every event as a line of JSON, for programs
-  interlingua run plan.yaml --planner critic    this agent may change it after every step
+  interlingua run plan.yaml                     redraw the board with every change
+  interlingua run plan.json --json              print every event as a line of JSON
+  interlingua run plan.yaml --planner critic    let this agent change it after every step
 
-A plan has `tasks` and `dependencies`, as UFO's TaskConstellation writes them. A task has
-`description` for words, or `task_data: { skill: PEER/SKILL, arguments: {…} }`; who does it is said
-by `target_device_id`, `device_type` or `task_data: { capability: … }`. Ctrl-C cancels the plan.")]
+Write a plan with `tasks` and `dependencies`, as in UFO's TaskConstellation. A task has a
+`description` in plain words, or `task_data: { skill: PEER/SKILL, arguments: {…} }`. Choose who does
+it with `target_device_id`, `device_type` or `task_data: { capability: … }`.
+Press Ctrl-C to cancel the plan.")]
     Run(RunArguments),
-    /// Approve a call that waits for it; without an id: all that wait for you
+    /// Approve a pending call; without an id, go through all calls pending for you
     Approve(DecideArguments),
-    /// Deny a call that waits for an approval
+    /// Deny a pending call
     #[command(visible_alias = "reject")]
     Deny(DecideArguments),
-    /// Answer what a task asks
+    /// Answer a question that a task asks
     Answer(AnswerArguments),
-    /// Give callers tokens, and take them back
+    /// Create, list and revoke access tokens
     Token(TokenArguments),
-    /// Which keys the hub has, and new ones
+    /// List, rotate and retire the hub's keys
     Keys(KeysArguments),
-    /// Say why a call is allowed or refused
+    /// Explain why a call is allowed or refused
     Explain(ExplainArguments),
-    /// Verify, export or redact the record of decisions
+    /// Show, verify, export or redact the audit log
     Audit(AuditArguments),
-    /// Check a configuration, a website's definition, a tool's manifest or a plan, and say all that is wrong with it
+    /// Check a configuration, a website's definition, a tool's manifest or a plan, and report every problem
     #[command(after_help = "\
 Examples:
-  interlingua check hub.yaml            every problem with its line, column and what was meant
-  interlingua check airline.yaml        the definition of a website alone
-  interlingua check tool.yaml           the manifest of a tool
-  interlingua check plan.yaml           a plan for `interlingua run`
-  interlingua check --json hub.yaml     the same for programs
+  interlingua check hub.yaml            report each problem with line, column and a suggestion
+  interlingua check airline.yaml        check the definition of a website
+  interlingua check tool.yaml           check the manifest of a tool
+  interlingua check plan.yaml           check a plan for `interlingua run`
+  interlingua check --json hub.yaml     print the problems as JSON
 
-Exit code 3 when something is wrong.")]
+Exits with 3 if there is a problem.")]
     Check(CheckArguments),
-    /// Print a configuration of MassGen as one of a hub
+    /// Convert a MassGen configuration to a hub configuration and print it
     #[command(after_help = "\
 Examples:
-  interlingua migrate massgen.yaml > hub.yaml    what is not taken over is told on standard error")]
+  interlingua migrate massgen.yaml > hub.yaml    report what is not converted on stderr")]
     Migrate(MigrateArguments),
-    /// Print the JSON Schema of the configuration: every key there is
+    /// Print the JSON Schema of the configuration, with every key
     #[command(after_help = "\
 Examples:
   interlingua schema > interlingua.schema.json
-  # then, as the first line of your configuration, for editors that know YAML schemas:
+  # then add this as the first line of your configuration, for editors that know YAML schemas:
   # yaml-language-server: $schema=interlingua.schema.json")]
     Schema,
-    /// Look whether a hub can run on this machine
+    /// Check whether a hub can run on this machine
     #[command(after_help = "\
 Examples:
-  interlingua doctor                    with the defaults
-  interlingua doctor -c hub.yaml        with this configuration: are its peers there, too?")]
+  interlingua doctor                    check with the defaults
+  interlingua doctor -c hub.yaml        check with this configuration, including its peers")]
     Doctor(DoctorArguments),
-    /// Tell a desktop client where the hub is
+    /// Configure a desktop client to use the hub
     #[command(after_help = "\
 Examples:
-  interlingua connect claude-desktop                 prints what to add, and to which file
-  interlingua connect cursor --write                 adds it
-  interlingua connect vscode -c hub.yaml --write     with this configuration
-  interlingua connect claude-code --hub http://127.0.0.1:7447    a hub that runs already")]
+  interlingua connect claude-desktop                 print what to add, and to which file
+  interlingua connect cursor --write                 add it to the file
+  interlingua connect vscode -c hub.yaml --write     start the hub with this file
+  interlingua connect claude-code --hub http://127.0.0.1:7447    use a running hub")]
     Connect(ConnectArguments),
-    /// Print a script that completes commands in your shell
+    /// Print a shell completion script
     #[command(after_help = "\
 Examples:
   interlingua completions bash > ~/.local/share/bash-completion/completions/interlingua
   interlingua completions zsh > ~/.zfunc/_interlingua
   interlingua completions fish > ~/.config/fish/completions/interlingua.fish")]
     Completions {
-        /// Which shell
+        /// Print the script for this shell
         shell: clap_complete::Shell,
     },
 }

@@ -10,13 +10,14 @@ use crate::config::Span;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua token create alice     prints the token, once; the hub keeps its SHA-256
-  interlingua token list             who has one
-  interlingua token revoke alice     the hub refuses it at once
-  interlingua token owner            prints the Owner's token, from the data directory
+  interlingua token create alice     print a new token once; the hub stores only its SHA-256
+  interlingua token list             list who has a token
+  interlingua token revoke alice     revoke it; the hub refuses it at once
+  interlingua token owner            print the Owner's token from the data directory
 
-A running hub keeps the tokens. Where `access: { tokens: file:tokens.yaml }` of the configuration
-(-c) names a list, that is changed instead, and the hub reads it again by itself.")]
+A running hub stores the tokens. If the configuration (-c) names a list with
+`access: { tokens: file:tokens.yaml }`, the command changes that list instead. The hub then reloads
+it by itself.")]
 pub struct TokenArguments {
     #[command(subcommand)]
     pub command: TokenCommand,
@@ -24,41 +25,41 @@ pub struct TokenArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token for somebody, and print it
+    /// Create a token for a caller and print it
     #[command(after_help = "\
 Examples:
   interlingua token create alice
   interlingua token create robot --skill 'hotels/*' --expires 90d
   interlingua token create boss -c hub.yaml --role manager --approve
-  interlingua token create robot --file tokens.yaml    in the list itself, without a configuration")]
+  interlingua token create robot --file tokens.yaml    add to this list, without a configuration")]
     Create(CreateArguments),
-    /// Who has one, and what it reaches
+    /// List who has a token and what it can call
     #[command(after_help = "\
 Examples:
   interlingua token list
   interlingua token list --file tokens.yaml --json")]
     List(TokensArguments),
-    /// Take one back
+    /// Revoke a token
     #[command(after_help = "\
 Examples:
-  interlingua token revoke robot    the hub refuses it at once")]
+  interlingua token revoke robot    revoke it; the hub refuses it at once")]
     Revoke(RevokeArguments),
     /// Print the Owner's token
     #[command(after_help = "\
 Examples:
-  interlingua token owner    for -H \"Authorization: Bearer TOKEN\"
+  interlingua token owner    print the token for -H \"Authorization: Bearer TOKEN\"
 
-It is in the file `token` of the data directory, which only the hub's own user may read.")]
+The token is in the file `token` of the data directory, which only the hub's own user can read.")]
     Owner(OwnerArguments),
 }
 
 /// Which list.
 #[derive(Debug, Clone, Args)]
 pub struct TokensArguments {
-    /// The configuration that names the list
+    /// Read the configuration that names the list
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The list itself
+    /// Use this list directly
     #[arg(long, value_name = "FILE", conflicts_with = "config")]
     pub file: Option<PathBuf>,
     #[command(flatten)]
@@ -68,34 +69,34 @@ pub struct TokensArguments {
 /// Whose Owner.
 #[derive(Debug, Args)]
 pub struct OwnerArguments {
-    /// The configuration that names the data directory
+    /// Read the configuration that names the data directory
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory; default: the file's, or ./data
+    /// Use this data directory; default: the file's, or ./data
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
-    /// For programs: JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CreateArguments {
-    /// Who it is for: what tasks and the audit know the caller by
+    /// Name the caller, as tasks and the audit log show it
     pub name: String,
-    /// A skill it may call, as PEER/SKILL; `*` stands for any letters. May be given several times. Default: all
+    /// Allow calls to this skill, written PEER/SKILL; `*` matches any characters. Repeat the flag for several. Default: all
     #[arg(long = "skill", value_name = "PATTERN")]
     pub skills: Vec<String>,
-    /// A role it has in the rules of `access.policy`. May be given several times
+    /// Give it this role in the rules of `access.policy`. Repeat the flag for several
     #[arg(long = "role", value_name = "ROLE")]
     pub roles: Vec<String>,
-    /// It may say yes to what waits for a confirmation
+    /// Allow it to approve pending calls
     #[arg(long)]
     pub approve: bool,
-    /// It may register agents
+    /// Allow it to register agents
     #[arg(long)]
     pub register: bool,
-    /// How long it counts, such as 90d
+    /// Expire the token after this time, such as 90d
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub expires: Option<Span>,
     #[command(flatten)]
@@ -104,7 +105,7 @@ pub struct CreateArguments {
 
 #[derive(Debug, Args)]
 pub struct RevokeArguments {
-    /// Whose
+    /// Revoke the token of this caller
     pub name: String,
     #[command(flatten)]
     pub list: TokensArguments,
@@ -118,18 +119,18 @@ Examples:
   interlingua explain 'user:alice>agent:researcher' call hotels/book_room
   interlingua explain anonymous list local/read_file
 
-Exit code 0 when it is allowed, 7 when it is not.")]
+Exits with 0 if the call is allowed, with 7 if not.")]
 pub struct ExplainArguments {
-    /// Who: user:NAME, agent:NAME, device:ID, orchestrator:ID, hub:ID, anonymous, owner; several joined by `>` when one works for another
+    /// Explain for this caller: user:NAME, agent:NAME, device:ID, orchestrator:ID, hub:ID, anonymous, owner; join several with `>` if one works for another
     pub principal: String,
-    /// What: list, call, read, approve
+    /// Explain this action: list, call, read, approve
     pub action: String,
-    /// On which skill: PEER/SKILL
+    /// Explain it for this skill, written PEER/SKILL
     pub resource: String,
-    /// The arguments of the call, as JSON
+    /// Assume these arguments of the call, as JSON
     #[arg(long, value_name = "JSON")]
     pub args: Option<String>,
-    /// What it comes in by, such as mcp
+    /// Assume that the call arrives over this protocol, such as mcp
     #[arg(long)]
     pub protocol: Option<String>,
     #[command(flatten)]
@@ -139,15 +140,15 @@ pub struct ExplainArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua audit show                                what was decided last
-  interlingua audit verify                              of a running hub
-  interlingua audit export > audit.jsonl                a file that can be verified without the hub
-  interlingua audit export --after 812 > more.jsonl     what came since
+  interlingua audit show                                show the newest decisions
+  interlingua audit verify                              verify the log of a running hub
+  interlingua audit export > audit.jsonl                write a file to verify without the hub
+  interlingua audit export --after 812 > more.jsonl     export what was added since
   interlingua audit verify audit.jsonl more.jsonl --key KEY --checkpoint 812:DIGEST
-                                                        as an earlier `verify` told them
-  interlingua audit forget user:alice                   what her lines say; the chain still holds
+                                                        check what an earlier `verify` printed
+  interlingua audit forget user:alice                   redact her records; the chain still verifies
 
-Exit code 1 when the chain does not hold.")]
+Exits with 1 if the chain does not verify.")]
 pub struct AuditArguments {
     #[command(subcommand)]
     pub command: AuditCommand,
@@ -161,31 +162,31 @@ Examples:
   interlingua audit show
   interlingua audit show --limit 5 --json")]
     Show(ShowArguments),
-    /// Print the record of decisions as lines of JSON
+    /// Print the audit log as lines of JSON
     #[command(after_help = "\
 Examples:
   interlingua audit export > audit.jsonl
-  interlingua audit export --after 812 > more.jsonl    what came since")]
+  interlingua audit export --after 812 > more.jsonl    export what was added since")]
     Export(ExportArguments),
-    /// Look whether anybody changed it
+    /// Verify that nobody changed the audit log
     #[command(after_help = "\
 Examples:
-  interlingua audit verify                             of a running hub
-  interlingua audit verify audit.jsonl                 of a file, without a hub
+  interlingua audit verify                             verify the log of a running hub
+  interlingua audit verify audit.jsonl                 verify a file, without a hub
   interlingua audit verify audit.jsonl more.jsonl --key KEY --checkpoint 812:DIGEST
 
-Exit code 1 when the chain does not hold.")]
+Exits with 1 if the chain does not verify.")]
     Verify(VerifyArguments),
-    /// Take out what the lines of one caller say
+    /// Redact the records of one caller
     #[command(after_help = "\
 Examples:
-  interlingua audit forget user:alice    the chain still holds, and says that she was forgotten")]
+  interlingua audit forget user:alice    redact; the chain still verifies and records the redaction")]
     Forget(ForgetArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// How many lines at most
+    /// Show at most this many lines
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub limit: u32,
     #[command(flatten)]
@@ -194,7 +195,7 @@ pub struct ShowArguments {
 
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Only what came after this record
+    /// Export only what was added after this record
     #[arg(long, value_name = "RECORD")]
     pub after: Option<u64>,
     #[command(flatten)]
@@ -203,12 +204,12 @@ pub struct ExportArguments {
 
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// What `export` printed, in its order; default: what the hub has
+    /// Verify these exported files, in the order of export; default: the log of the hub
     pub files: Vec<PathBuf>,
-    /// The name of the key that must have signed it, or handed over to those that did
+    /// Require that this key signed the log, or handed over to the keys that did
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// A record and its digest that must be in it, as an earlier `verify` told them
+    /// Require this record with this digest, as an earlier `verify` printed them
     #[arg(long, value_name = "RECORD:DIGEST")]
     pub checkpoint: Option<String>,
     #[command(flatten)]
@@ -217,7 +218,7 @@ pub struct VerifyArguments {
 
 #[derive(Debug, Args)]
 pub struct ForgetArguments {
-    /// Whose, as the audit names them: user:NAME
+    /// Redact the records of this caller, named as in the audit log: user:NAME
     pub who: String,
     #[command(flatten)]
     pub hub: HubArguments,
@@ -226,16 +227,16 @@ pub struct ForgetArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua keys list                            which keys there are, never what they are
-  interlingua keys rotate                          a new key seals from now on; the hub runs on
-  interlingua keys retire                          re-encrypts with the newest, deletes the old ones
-  interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused
-  interlingua keys rotate --audit                  a new key signs the audit; old records verify
-  interlingua keys rotate --outer outer.key        a new outer key, first in this file
+  interlingua keys list                            list the keys, never their content
+  interlingua keys rotate                          seal with a new key; the hub keeps running
+  interlingua keys retire                          re-encrypt with the newest, delete the old ones
+  interlingua keys rotate --owner-token            replace the Owner's token; refuse the old one
+  interlingua keys rotate --audit                  sign the audit with a new key; old records verify
+  interlingua keys rotate --outer outer.key        add a new outer key, first in this file
 
-What the hub hands out is sealed with its keys. With
-`store: { encryption: { key: file:outer.key } }` everything it keeps is, and the keys are wrapped by
-an outer key that is not kept beside them.")]
+The hub uses its keys to seal what it hands out. With
+`store: { encryption: { key: file:outer.key } }` it also encrypts everything it stores, and wraps
+its keys with an outer key that is not stored beside them.")]
 pub struct KeysArguments {
     #[command(subcommand)]
     pub command: KeysCommand,
@@ -243,41 +244,41 @@ pub struct KeysArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
-    /// Which keys there are
+    /// List the keys
     #[command(after_help = "\
 Examples:
   interlingua keys list
   interlingua keys list --json")]
     List(HubArguments),
-    /// Make a new one
+    /// Create a new key
     #[command(after_help = "\
 Examples:
-  interlingua keys rotate                      a new key seals from now on; the hub goes on running
-  interlingua keys rotate --owner-token        a new token for the Owner; the old one is refused
-  interlingua keys rotate --audit              a new key signs the audit; old records verify
-  interlingua keys rotate --outer outer.key    a new outer key, first in the file that
+  interlingua keys rotate                      seal with a new key; the hub keeps running
+  interlingua keys rotate --owner-token        replace the Owner's token; refuse the old one
+  interlingua keys rotate --audit              sign the audit with a new key; old records verify
+  interlingua keys rotate --outer outer.key    add a new outer key, first in the file that
                                                `store.encryption` names")]
     Rotate(RotateArguments),
-    /// Delete the old ones, once what they sealed is sealed by the newest
+    /// Delete the old keys, once everything they sealed is sealed by the newest
     #[command(after_help = "\
 Examples:
-  interlingua keys retire     begins; the hub goes on with it by itself, also after a restart
-  interlingua keys list       says how far it is: how much each old key still seals
+  interlingua keys retire     start; the hub continues by itself, also after a restart
+  interlingua keys list       show progress: how much each old key still seals
 
-Outer keys and keys that signed the audit stay. Tokens of conversations and sessions, receipts and
-cursors of pages that a deleted key made are refused.")]
+Outer keys and keys that signed the audit are kept. The hub refuses conversation and session tokens,
+receipts and page cursors that a deleted key made.")]
     Retire(HubArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct RotateArguments {
-    /// Put a new outer key before those of this file, which is made when it is not there. Works on the file alone
+    /// Add a new outer key as the first in this file, and create the file if it does not exist. Changes only the file
     #[arg(long, value_name = "FILE")]
     pub outer: Option<PathBuf>,
-    /// The Owner's token instead
+    /// Replace the Owner's token instead
     #[arg(long, conflicts_with = "outer")]
     pub owner_token: bool,
-    /// The key that signs the audit instead
+    /// Replace the key that signs the audit log instead
     #[arg(long, conflicts_with_all = ["outer", "owner_token"])]
     pub audit: bool,
     #[command(flatten)]

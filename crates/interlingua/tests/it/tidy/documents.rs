@@ -40,31 +40,6 @@ fn every_path_in_backticks_exists() {
     assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
-/// Each line of the table of events in the log; and no line of the log has its name in its words, where nobody finds it.
-#[test]
-fn events_of_the_log_that_are_documented_are_written_under_that_name() {
-    let sources: Vec<_> = tracked(".rs").into_iter().filter(|file| !file.path.contains("/tests/")).collect();
-    let hardening = fs::read_to_string(root_file("docs/hardening.md")).expect("docs/hardening.md");
-    let table = hardening.split("| event | says |").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a table");
-    let cells = table.lines().filter_map(|row| row.split('|').nth(1));
-    let events: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
-    let is_written = |event: &&str| sources.iter().any(|file| file.text.contains(&format!("event = \"{event}\"")));
-    let unwritten: Vec<&&str> = events.iter().filter(|event| !is_written(event)).collect();
-    assert!(events.len() > 10 && unwritten.is_empty(), "{unwritten:?} of {events:?}");
-    for file in &sources {
-        for told in file.text.split("tracing::").skip(1).filter_map(|rest| rest.split(';').next()) {
-            let words = told.split('"').skip(1).step_by(2);
-            let named = |words: &str| words.split_once(": ").is_some_and(|(name, _)| is_a_name(name));
-            assert!(!words.into_iter().any(named), "{}: {told}", file.path);
-        }
-    }
-}
-
-/// `two_words`.
-fn is_a_name(text: &str) -> bool {
-    text.contains('_') && text.chars().all(|letter| letter == '_' || letter.is_ascii_lowercase())
-}
-
 #[test]
 fn the_readme_opens_with_the_two_commands() {
     let readme = fs::read_to_string(root_file("README.md")).expect("README.md");

@@ -7,6 +7,7 @@ mod commands;
 mod copies;
 mod cycles;
 mod documents;
+mod events;
 mod homonyms;
 mod hub;
 mod model;

@@ -66,7 +66,7 @@ async fn cancel(hub: &Hub, task: &str) {
 /// It ends, and its webhook is not told.
 async fn is_not_told(hub: &Hub, (task, webhook): &(String, Scripted)) {
     cancel(hub, task).await;
-    logged(hub, &["a webhook is told no more", task]).await;
+    logged(hub, &["webhook_refused", task]).await;
     assert!(!has_ended(webhook), "{:?}", heard(webhook));
 }
 

@@ -1,4 +1,4 @@
-//! One owner's token for one server.
+//! OAuth account. One owner's token for one server.
 //!
 //! A token is shown with every request; when the server refuses it, one request fetches another and all that were refused with
 //! the same one wait for it. What was refused was not looked at, so it is sent again, whatever it does.
@@ -135,7 +135,7 @@ impl Account {
             return shown;
         }
         if let Err(problem) = self.prepare().await {
-            tracing::warn!(peer = %self.peer(), error = %problem, "a token could not be renewed");
+            tracing::warn!(event = "oauth_token_not_renewed", peer = %self.peer(), error = %problem, "the access token for a peer could not be renewed");
         }
         self.current()
     }
@@ -189,7 +189,7 @@ impl Account {
         match self.challenged(shown, &wanted).await {
             Ok(judged) => judged,
             Err(problem) => {
-                tracing::warn!(peer = %self.peer(), error = %problem, "no token");
+                tracing::warn!(event = "oauth_token_missing", peer = %self.peer(), error = %problem, "the peer requires an access token, and the hub could not get one");
                 self.held().trouble = Some(problem.to_string());
                 Judged::Answer
             }
@@ -287,7 +287,7 @@ impl Account {
             held.trouble = finished.as_ref().err().map(Problem::to_string);
         }
         if let Err(problem) = &finished {
-            tracing::warn!(peer = %self.peer(), error = %problem, "nobody signed in");
+            tracing::warn!(event = "oauth_sign_in_failed", peer = %self.peer(), error = %problem, "a sign-in for a peer failed");
         }
         self.news.send_modify(|count| *count += 1);
         finished

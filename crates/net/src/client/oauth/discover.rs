@@ -1,4 +1,5 @@
-//! Who gives tokens for a server: first the server is asked (RFC 9728), then whom it names (RFC 8414, OpenID Connect Discovery).
+//! OAuth discovery. Who gives tokens for a server: first the server is asked (RFC 9728), then whom it names (RFC 8414, OpenID Connect
+//! Discovery).
 //!
 //! What is found and cannot be believed ends the search: another document of the same server is not tried in its place.
 

@@ -1,5 +1,5 @@
-//! How the hub comes by a token that a server wants: asks the server where, becomes a client there, sends somebody to sign in or
-//! goes itself, keeps what it is given, and renews it. Nothing here knows a protocol; the rules are in
+//! OAuth client. How the hub comes by a token that a server wants: asks the server where, becomes a client there, sends somebody to
+//! sign in or goes itself, keeps what it is given, and renews it. Nothing here knows a protocol; the rules are in
 //! [`interlingua_wire::oauth`].
 //!
 //! | file | what |

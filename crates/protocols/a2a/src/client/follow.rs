@@ -1,4 +1,5 @@
-//! All that an agent tells of one call, folded into events: by a stream, by one answer, or by asking again and again.
+//! Polling and streaming of a remote task. All that an agent tells of one call, folded into events: by a stream, by one answer, or by
+//! asking again and again.
 //!
 //! A snapshot that comes after events, because a stream broke off or a hub was started anew, tells only what is new in it. An
 //! artifact of a plain agent is an artifact; what another hub returned is the result itself.

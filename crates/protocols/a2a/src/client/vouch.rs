@@ -1,5 +1,5 @@
-//! Who signed an agent's card (section 8.4): by keys that are trusted, each for what it is trusted for. Where keys come from,
-//! and what verifies, is given.
+//! Signature verification of agent cards. Who signed an agent's card (section 8.4): by keys that are trusted, each for what it is
+//! trusted for. Where keys come from, and what verifies, is given.
 //!
 //! A key that was pinned counts for any signature, by its name where it has one. A key set counts for signatures that name its
 //! place, and no others: whoever can put keys in one place says nothing about another.

@@ -24,7 +24,7 @@ use interlingua_net::connection::Connection;
 /// What went wrong, as the protocol tells it. What is the hub's own doing is for the log, too.
 pub(super) fn failed(fault: &Fault, method: Method) -> Error {
     if fault.kind == FaultKind::Internal {
-        tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+        tracing::error!(event = "request_failed", protocol = PROTOCOL, error = %fault, cause = ?fault.source, "a request failed inside the hub");
     }
     Error::of(fault, Some(method))
 }

@@ -1,5 +1,5 @@
-//! Events that belong to no task: A2A has no publish and subscribe, so our extension marks a message as one, and the hub's
-//! queue of events does the rest. Whoever sends is answered that it was taken; whoever listens reads `/api/messages`.
+//! Publish and subscribe. Events that belong to no task: A2A has no publish and subscribe, so our extension marks a message as one,
+//! and the hub's queue of events does the rest. Whoever sends is answered that it was taken; whoever listens reads `/api/messages`.
 
 use crate::decode::Announcement;
 use interlingua_machines::bus::{Kind, Message, topic};

@@ -128,7 +128,7 @@ impl Telling {
     fn message(self, json: &[u8]) -> Result<Bytes, Error> {
         let message = proto::answer_from_json(self.method, self.version, json);
         message.map(|message| grpc::frame(&message)).map_err(|wrong| {
-            tracing::error!(error = %wrong, method = ?self.method, "an answer does not fit its message");
+            tracing::error!(event = "response_not_encoded", error = %wrong, method = ?self.method, "a response does not fit its gRPC message");
             Error::of(&Fault::hub(FaultKind::Internal, "the answer could not be written"), None)
         })
     }

@@ -1,5 +1,5 @@
-//! Where content can be fetched that is too large to stand in an answer: below the agent's own address, for whoever may see the
-//! task it belongs to.
+//! Content links. Where content can be fetched that is too large to stand in an answer: below the agent's own address, for whoever
+//! may see the task it belongs to.
 
 use std::str::FromStr;
 

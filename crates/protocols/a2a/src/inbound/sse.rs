@@ -64,7 +64,7 @@ fn event(told: &FeedUpdate, wrap: &impl Wrap) -> Bytes {
 /// The hub could not go on telling. Without a number, for it is no event of the task.
 fn failed(fault: &Fault, wrap: &impl Wrap) -> Bytes {
     if fault.kind == FaultKind::Internal {
-        tracing::error!(error = %fault, cause = ?fault.source, "a stream of events could not go on");
+        tracing::error!(event = "stream_failed", protocol = crate::PROTOCOL, error = %fault, cause = ?fault.source, "an event stream failed inside the hub");
     }
     let mut frame = b"event: error\n".to_vec();
     data(&wrap.error(&Error::of(fault, None)), &mut frame);

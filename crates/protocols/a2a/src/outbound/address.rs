@@ -1,4 +1,4 @@
-//! Where an agent's card is, and which of the addresses in it are the agent's own.
+//! Agent discovery and origin check (SSRF guard). Where an agent's card is, and which of the addresses in it are the agent's own.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery};

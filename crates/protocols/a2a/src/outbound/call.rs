@@ -1,5 +1,5 @@
-//! One call of an agent: sent by the first of its interfaces that takes it, again where that does no harm; its answer at once,
-//! or a [`super::follow`] that follows what comes of it.
+//! One outbound call, with retry and fallback. One call of an agent: sent by the first of its interfaces that takes it, again where
+//! that does no harm; its answer at once, or a [`super::follow`] that follows what comes of it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -219,7 +219,7 @@ impl Talk {
                 Err(trouble) => trouble,
             };
             let Trouble::Lost(lost) = trouble else { return Err(self.ended(trouble)) };
-            tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+            tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
             if lost.why == transport_error::Why::Connection {
                 self.peer.note(&self.hub, Went::Missed);
             }

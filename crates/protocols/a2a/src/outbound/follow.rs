@@ -1,5 +1,5 @@
-//! A call that goes on at the agent: its stream is followed; one that breaks off is taken up again, and where that cannot be
-//! done the agent is asked how the task stands until it has ended (section 3.6).
+//! Long-running outbound call. A call that goes on at the agent: its stream is followed; one that breaks off is taken up again, and
+//! where that cannot be done the agent is asked how the task stands until it has ended (section 3.6).
 //!
 //! Let go of before it has ended, the agent is told that nobody wants its task any more, unless the hub itself is stopping:
 //! what the agent knows by an id is found again after the next start.
@@ -344,7 +344,7 @@ impl Work {
                 Hears::Answers => self.take(update).await,
             },
             Err(trouble) => {
-                tracing::warn!(peer = %talk.peer.name, ?trouble, "a message to a task was not taken");
+                tracing::warn!(event = "peer_message_not_delivered", peer = %talk.peer.name, cause = ?trouble, "the peer did not accept a message for a task");
                 Flow::On
             }
         }

@@ -1,5 +1,5 @@
-//! One interface of an agent: a request there, and its answer or stream back. Every binding that is spoken has its own way to
-//! write and to read; what they carry is the same.
+//! Agent interface. One interface of an agent: a request there, and its answer or stream back. Every binding that is spoken has its
+//! own way to write and to read; what they carry is the same.
 
 use std::time::Duration;
 

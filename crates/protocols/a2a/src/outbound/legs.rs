@@ -1,5 +1,5 @@
-//! An agent names its own conversations (`contextId`). Which of them goes with which of ours is kept in records that expire with
-//! the conversation, by agent, address, owner and conversation: nobody is led into another's.
+//! Conversation mapping. An agent names its own conversations (`contextId`). Which of them goes with which of ours is kept in records
+//! that expire with the conversation, by agent, address, owner and conversation: nobody is led into another's.
 
 use bytes::Bytes;
 use interlingua_model::ports::Expect;

@@ -85,7 +85,7 @@ impl A2aPeer {
             && is_registered(hub, self)
             && let Err(fault) = self.show(hub).await
         {
-            tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its card could not be shown");
+            tracing::error!(event = "peer_not_updated", peer = %self.name, error = %fault, cause = ?fault.source, "what the hub knows of a peer could not be updated");
         }
         self.listed.send_replace(true);
     }
@@ -130,10 +130,10 @@ impl A2aPeer {
         }
         tracing::info!(peer = %self.name, interfaces = known.lines.len(), "its card was read");
         for problem in &known.problems {
-            tracing::warn!(event = "peer.problem", peer = %self.name, %problem, "its card");
+            tracing::warn!(event = "peer_problem", peer = %self.name, %problem, "the card of the agent has a problem");
         }
         if let Err(fault) = known.keep(&self.kept, hub).await {
-            tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its card could not be kept");
+            tracing::error!(event = "peer_not_stored", peer = %self.name, error = %fault, cause = ?fault.source, "the card of the agent could not be stored");
         }
         self.knows(*known);
         true

@@ -1,5 +1,5 @@
-//! Agents that others register while the hub runs: by the address where their card is, or by the card itself. Each is looked
-//! at first, so that nothing is listed that could not be called.
+//! Dynamic agent registration. Agents that others register while the hub runs: by the address where their card is, or by the card
+//! itself. Each is looked at first, so that nothing is listed that could not be called.
 //!
 //! Whoever registers says where the hub goes: unless it is the hub's own user, the way leads only to addresses that anyone
 //! can reach. No credential goes with it.

@@ -1,5 +1,5 @@
-//! Whose signature on an agent's card counts here: keys that configuration pins, and key sets at addresses that it names. What a
-//! card itself says of where its key is proves nothing, so no other place is looked at.
+//! Key pinning for signed cards. Whose signature on an agent's card counts here: keys that configuration pins, and key sets at
+//! addresses that it names. What a card itself says of where its key is proves nothing, so no other place is looked at.
 
 use std::time::Duration;
 
@@ -65,7 +65,9 @@ impl Trust {
         for url in vouch::places(card).into_iter().filter(|url| self.places.contains(url)) {
             match tokio::time::timeout(PATIENCE, fetch(&url, pool)).await {
                 Ok(Some(keys)) => sets.push(KeySet { url, keys }),
-                Ok(None) | Err(_) => tracing::warn!(%url, "a set of keys could not be read"),
+                Ok(None) | Err(_) => {
+                    tracing::warn!(event = "card_keys_not_fetched", %url, "a key set could not be read; signatures that need it are not verified")
+                }
             }
         }
         sets

@@ -1,4 +1,5 @@
-//! Tells one webhook one task: each event until it is taken, then the next. A webhook that does not answer holds up nobody else.
+//! Webhook delivery with retry. Tells one webhook one task: each event until it is taken, then the next. A webhook that does not
+//! answer holds up nobody else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +75,7 @@ impl Default for Delay {
 impl Delay {
     async fn wait(&mut self, of: &Delivery, fault: &Fault) {
         if self.0 == FIRST_PAUSE {
-            tracing::warn!(event = "webhook_delayed", task = %of.task, webhook = %of.kept.id, error = %fault, cause = ?fault.source);
+            tracing::warn!(event = "webhook_delayed", task = %of.task, webhook = %of.kept.id, error = %fault, cause = ?fault.source, "the delivery to a webhook is delayed");
         }
         tokio::time::sleep(self.0 / 2 + jittered(self.0 / 2)).await;
         self.0 = (self.0 * 2).min(LONGEST_PAUSE);
@@ -86,18 +87,18 @@ impl Delivery {
         let stands = match self.tell_through_delays().await {
             Ok(()) => Stands::Over,
             Err(Stop::Disabled) => {
-                tracing::warn!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: it does not answer");
+                tracing::warn!(event = "webhook_disabled", task = %self.task, webhook = %self.kept.id, "the webhook does not answer; it gets no further events of this task");
                 Stands::Disabled
             }
             Err(Stop::Refused(why)) => {
                 let line = AuditLine::new("push", self.kept.by.owner()).task(self.task);
                 self.hub.write_audit(line.refused(why));
-                tracing::info!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: its owner may not hear of it");
+                tracing::info!(event = "webhook_refused", task = %self.task, webhook = %self.kept.id, "the owner of the webhook may no longer read the task; it gets no further events of it");
                 Stands::Refused
             }
             Err(Stop::Gone) => return,
             Err(Stop::Broken(fault) | Stop::Delayed(fault)) => {
-                return tracing::error!(event = "webhook_not_told", task = %self.task, webhook = %self.kept.id, error = %fault, cause = ?fault.source);
+                return tracing::error!(event = "webhook_failed", task = %self.task, webhook = %self.kept.id, error = %fault, cause = ?fault.source, "the delivery to a webhook failed inside the hub");
             }
         };
         self.kept.stands = stands;

@@ -1,4 +1,5 @@
-//! Webhook addresses are chosen by callers: the hub must not be sent to what only it can reach (section 13.2).
+//! SSRF guard for webhooks. Webhook addresses are chosen by callers: the hub must not be sent to what only it can reach (section
+//! 13.2).
 
 use http::Uri;
 use interlingua_model::{Fault, FaultKind};

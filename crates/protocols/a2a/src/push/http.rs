@@ -1,4 +1,5 @@
-//! The client that calls webhooks: names are resolved through the guard, redirects are not followed, proxies not used.
+//! Webhook HTTP client. The client that calls webhooks: names are resolved through the guard, redirects are not followed, proxies not
+//! used.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where sockets, tasks and devices meet: the server's rules behind a short lock, and everything they say to do.
+//! Server state. Where sockets, tasks and devices meet: the server's rules behind a short lock, and everything they say to do.
 //!
 //! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
 //! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.
@@ -459,7 +459,7 @@ impl State {
             Ok(share) => share,
             Err(why) => {
                 let slowest = self.slowest(why, &socket.whose).unwrap_or(to);
-                tracing::info!(event = "slow_client", connection = slowest.0, reason = %why, "it reads too slowly");
+                tracing::info!(event = "slow_client", connection = slowest.0, reason = %why, "a connection reads too slowly and is closed");
                 let Some(cut) = self.sockets.get(&slowest) else { return };
                 cut.out.cut();
                 let share = socket.out.room_of_another(&self.frames, &socket.whose, &out);

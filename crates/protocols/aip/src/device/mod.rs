@@ -172,7 +172,7 @@ impl Device {
 
     fn frame(&self, bytes: &Bytes) -> Option<ServerMessage> {
         large::beside(bytes.len(), || ServerMessage::decode(bytes, &self.limits))
-            .inspect_err(|invalid| tracing::warn!(error = %invalid, "a frame of the server could not be read"))
+            .inspect_err(|invalid| tracing::warn!(event = "frame_not_read", error = %invalid, "a frame of the server could not be read and is ignored"))
             .ok()
     }
 

@@ -1,4 +1,5 @@
-//! Who is let in: with the key of all, with a device's own, with a token of the hub's, or as its own user.
+//! Authentication of devices and orchestrators. Who is let in: with the key of all, with a device's own, with a token of the hub's,
+//! or as its own user.
 
 use crate::wire::{ClientMessage, ClientType};
 use axum::extract::Query;

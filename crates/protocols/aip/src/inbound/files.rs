@@ -1,5 +1,5 @@
-//! Files beside the frames (the binary extension), for clients of the wider profile: what they send is kept as an artifact of
-//! theirs, and what they may read they can ask for.
+//! File transfer. Files beside the frames (the binary extension), for clients of the wider profile: what they send is kept as an
+//! artifact of theirs, and what they may read they can ask for.
 //!
 //! A file is taken chunk by chunk into the store; of a connection one at a time is under way. One that breaks a rule leaves
 //! nothing. `{"type": "file_request", "artifact": ID}` is answered with the file in the same form.

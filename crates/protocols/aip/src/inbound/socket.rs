@@ -253,7 +253,7 @@ impl Talk {
         let frame = match self.extensions.middleware.outgoing(frame) {
             Ok(frame) => frame,
             Err(fault) => {
-                tracing::warn!(error = %fault, "a frame was stopped on its way out");
+                tracing::warn!(event = "frame_blocked", error = %fault, "middleware stopped an outgoing frame");
                 return Ok(());
             }
         };
@@ -320,7 +320,7 @@ impl Talk {
     fn observed(&self, message: &ClientMessage) {
         let told = self.extensions.observers.dispatch(message.kind.as_str(), message).unwrap_or_default();
         for fault in told.into_iter().filter_map(Result::err) {
-            tracing::warn!(error = %fault, "an observer of frames failed");
+            tracing::warn!(event = "frame_observer_failed", error = %fault, "an observer of incoming frames failed");
         }
     }
 

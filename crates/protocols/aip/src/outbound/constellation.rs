@@ -390,7 +390,7 @@ impl Keeper {
     /// A frame that cannot be read is passed over, as the Python client does.
     fn frame(&self, bytes: &Bytes) -> Option<ServerMessage> {
         large::beside(bytes.len(), || ServerMessage::decode(bytes, &self.limits))
-            .inspect_err(|invalid| tracing::warn!(error = %invalid, "a frame of the server could not be read"))
+            .inspect_err(|invalid| tracing::warn!(event = "frame_not_read", error = %invalid, "a frame of the server could not be read and is ignored"))
             .ok()
     }
 
@@ -477,7 +477,7 @@ impl Keeper {
         async move {
             let Some((card, peer)) = shown else { return };
             if let Err(fault) = hub.register(card, peer).await {
-                tracing::error!(error = %fault, "a device could not be shown");
+                tracing::error!(event = "peer_not_updated", error = %fault, "what the hub knows of a device could not be updated");
             }
         }
     }

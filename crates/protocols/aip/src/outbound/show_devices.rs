@@ -24,7 +24,7 @@ async fn keep_shown(desk: Arc<Desk>) {
         };
         let (changes, noted) = desk.registrar.take_changes(&hub.catalogue(), &desk.settings(), hub.now(), peer);
         if let Err(fault) = hub.register_all(changes, || desk.registrar.set_shown(noted)).await {
-            tracing::error!(error = %fault, "devices could not be shown as peers");
+            tracing::error!(event = "peer_not_updated", error = %fault, "connected devices could not be registered as peers");
         }
         desk.registrar.set_indexed(noted);
     }

@@ -51,7 +51,7 @@ impl Post {
             Ok((_, response)) => response,
             Err(fault) => {
                 if fault.kind == FaultKind::Internal {
-                    tracing::error!(error = %fault, cause = ?fault.source, "a message could not be taken");
+                    tracing::error!(event = "request_failed", protocol = "api", error = %fault, cause = ?fault.source, "a message failed inside the hub");
                 }
                 let mut response = self.response(to.as_deref().unwrap_or("hub"), from, id, &failed(&fault));
                 response.priority = None;

@@ -127,7 +127,7 @@ async fn frame(source: &mut Source, stopping: &CancellationToken) -> Option<Byte
     };
     let Ok(next) = next else { return Some(events::COMMENT) };
     let (seq, message) =
-        next.inspect_err(|fault| tracing::error!(error = %fault, "a stream of messages could not go on")).ok()??;
+        next.inspect_err(|fault| tracing::error!(event = "stream_failed", protocol = "api", error = %fault, "a message stream failed inside the hub")).ok()??;
     // A view holds text and checked JSON: writing it has no way to fail.
     let data = serde_json::to_string(&MessageView::from(&message)).unwrap_or_default();
     Some(events::named("message", Some(seq), &data))

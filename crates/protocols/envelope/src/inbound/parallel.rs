@@ -175,7 +175,7 @@ impl Voice {
 /// The cause of an internal fault is for the log alone (H-15).
 pub(super) fn log(fault: &Fault) {
     if fault.kind == FaultKind::Internal {
-        tracing::error!(error = %fault, cause = ?fault.source, "an envelope could not be answered");
+        tracing::error!(event = "request_failed", protocol = "envelope", error = %fault, cause = ?fault.source, "a request failed inside the hub");
     }
 }
 

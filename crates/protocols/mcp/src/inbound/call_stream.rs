@@ -1,5 +1,5 @@
-//! A call that runs, as its client sees it: events become notifications, questions are asked as the era has it, and the end
-//! is one result or one error.
+//! Call stream. A call that runs, as its client sees it: events become notifications, questions are asked as the era has it, and the
+//! end is one result or one error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +145,7 @@ impl CallContext {
     pub(super) fn refuse(&self, fault: &Fault) -> Ended {
         let fault = &fault.clone().told_to(&self.by);
         if fault.kind == FaultKind::Internal {
-            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+            tracing::error!(event = "request_failed", protocol = "mcp", error = %fault, cause = ?fault.source, "a request failed inside the hub");
         }
         match fault::spelling(fault, self.said.version, self.verb) {
             Spelt::Error { code, status } => {

@@ -1,4 +1,4 @@
-//! Which tools are the hub's own, and which tools the list of `/mcp` has (`mcp.hub_tools`).
+//! Tool list filter. Which tools are the hub's own, and which tools the list of `/mcp` has (`mcp.hub_tools`).
 //!
 //! A list is read by a model, in whose context every tool costs room and competes with the others. It is not where rights are
 //! decided: what is left out can be called by its name all the same, by whoever may call it.

@@ -1,4 +1,4 @@
-//! Streams that were lost and are taken up again (`GET` with `Last-Event-ID`).
+//! Stream resumption. Streams that were lost and are taken up again (`GET` with `Last-Event-ID`).
 //!
 //! The id of an event says all that is needed to go on: the task, how far it was read, and which request it answers. So the
 //! events come from the task's journal, in whichever process. A stream that ended before anybody noticed that its reader was

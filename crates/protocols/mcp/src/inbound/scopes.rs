@@ -1,4 +1,5 @@
-//! A tool that an issuer's token could reach with another scope: HTTP 403 that names it (authorization, scope challenge).
+//! OAuth scope challenge. A tool that an issuer's token could reach with another scope: HTTP 403 that names it (authorization, scope
+//! challenge).
 
 use crate::decode::{Method, Refused};
 use axum::response::Response;

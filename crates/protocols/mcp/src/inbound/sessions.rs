@@ -1,6 +1,6 @@
-//! Sessions of the legacy era. What a session is (version, capabilities, whose) is sealed inside its id, so that a session
-//! nobody comes back to costs nothing and any process with the hub's keys can serve it. What changes while it lives (log
-//! level, subscriptions, requests under way) is in memory, bounded, and let go of when the session is idle.
+//! Self-contained sessions. Sessions of the legacy era. What a session is (version, capabilities, whose) is sealed inside its id, so
+//! that a session nobody comes back to costs nothing and any process with the hub's keys can serve it. What changes while it lives
+//! (log level, subscriptions, requests under way) is in memory, bounded, and let go of when the session is idle.
 //!
 //! A session is over when it was not used for a while. When it was used last is written down now and then, with its log level
 //! and whether it follows resources, for when memory has lost it: after a restart, or when there are too many sessions. One
@@ -334,7 +334,7 @@ impl Sessions {
         if let Some(used) = memory.due(now)
             && let Err(fault) = write(hub, by, &session, used).await
         {
-            tracing::warn!(event = "mcp_session_use_not_kept", error = %fault, "after a restart this session may be over");
+            tracing::warn!(event = "mcp_session_use_not_kept", error = %fault, "the use of a session could not be stored; the session may be over after a restart");
         }
         Ok(Some((session, memory)))
     }

@@ -1,4 +1,5 @@
-//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`super::follow_task`] that follows it.
+//! One outbound call, with retry. One call of a server: sent once, or again where that does no harm; its answer at once, or a
+//! [`super::follow_task`] that follows it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -181,7 +182,7 @@ impl Talk {
                 Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
                 Trouble::Refused(refused) => return Err(self.refused(&refused)),
                 Trouble::Lost(lost) => {
-                    tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+                    tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
                     self.peer.note(&self.hub, Went::Missed);
                     let Some(wait) = retry::after(&lost, attempt, self.repeatable()) else {
                         return Err(self.ended(&lost));

@@ -1,5 +1,5 @@
-//! `credentials: caller`: each caller has a session of its own with the server, opened with a token of its own. Nobody's calls
-//! travel with another's token, and what a server tells one session is heard by no other caller.
+//! Per-caller sessions. `credentials: caller`: each caller has a session of its own with the server, opened with a token of its own.
+//! Nobody's calls travel with another's token, and what a server tells one session is heard by no other caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

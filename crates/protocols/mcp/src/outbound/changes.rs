@@ -1,4 +1,4 @@
-//! What a server says has changed, until somebody looks. Many notices in a row are one look.
+//! Debounced change notices. What a server says has changed, until somebody looks. Many notices in a row are one look.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,4 +1,4 @@
-//! Greets a server: finds the era it speaks by trying, never by one code of one error (2026-07-28, versioning).
+//! Version negotiation. Greets a server: finds the era it speaks by trying, never by one code of one error (2026-07-28, versioning).
 //!
 //! A program is asked `server/discover`; one that does not answer that as a modern server does, or not soon, is greeted with
 //! `initialize`. Over HTTP the same, and at last the two-way HTTP of 2024. What was found is tried first the next time.

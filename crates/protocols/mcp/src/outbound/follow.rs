@@ -1,4 +1,4 @@
-//! What a server is to tell of by itself: changes of its lists, and the resources that somebody here follows.
+//! Subscriptions. What a server is to tell of by itself: changes of its lists, and the resources that somebody here follows.
 //!
 //! However many follow a resource, the server is asked once, and asked no more when the last has let go. A legacy server is
 //! asked by `resources/subscribe`; a modern one by a stream (`subscriptions/listen`) whose filter names all resources, and
@@ -136,7 +136,9 @@ impl Asks {
                 match self.session.ask(method, |params| params.text("uri", uri)).await {
                     Ok(_) => {}
                     Err(Unanswered::Trouble(Trouble::SessionGone)) => return self.session_is_gone(),
-                    Err(why) => tracing::warn!(%uri, method, cause = %why, "a resource cannot be followed"),
+                    Err(why) => {
+                        tracing::warn!(event = "resource_not_subscribed", %uri, method, cause = %why, "a subscription to a resource could not be changed")
+                    }
                 }
             }
             told = wanted;

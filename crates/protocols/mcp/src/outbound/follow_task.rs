@@ -1,4 +1,5 @@
-//! A call that is not answered at once: progress, notes, questions, a task of the server's, and what comes in meanwhile.
+//! Long-running outbound call. A call that is not answered at once: progress, notes, questions, a task of the server's, and what
+//! comes in meanwhile.
 //!
 //! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the reading of
 //! this call and no other, and dropping the exchange ends it.
@@ -194,7 +195,7 @@ impl Work {
 
     async fn say(&self, flight: &Flight, outgoing: &encode::Outgoing) {
         if let Err(lost) = flight.session().link.send(outgoing).await {
-            tracing::warn!(peer = %self.talk.peer.name, cause = %lost, "an answer was not delivered");
+            tracing::warn!(event = "peer_message_not_delivered", peer = %self.talk.peer.name, cause = %lost, "an answer could not be delivered to the peer");
         }
     }
 

@@ -1,4 +1,5 @@
-//! What a server offers, as it listed it: kept in records, so that a hub that starts again shows it while the server starts.
+//! Cached tool lists. What a server offers, as it listed it: kept in records, so that a hub that starts again shows it while the
+//! server starts.
 //!
 //! The definitions are kept as they came; what the hub makes of them is made anew, by the configuration of the day.
 

@@ -110,7 +110,7 @@ impl McpPeer {
         all.extend(self.upstream.account().and_then(|account| account.trouble()).map(Text::from));
         all.extend(self.problems.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         if let Err(fault) = hub.set_problems(&self.name, all.into_iter()) {
-            tracing::error!(peer = %self.name, error = %fault, "its problems could not be shown");
+            tracing::error!(event = "peer_problems_not_shown", peer = %self.name, error = %fault, "the problems of a peer could not be updated");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Definitions as they were first seen. A server that changes what a tool says or takes is noticed: what a person agreed to
-//! use is not quietly something else.
+//! Tool pinning (rug pull detection). Definitions as they were first seen. A server that changes what a tool says or takes is
+//! noticed: what a person agreed to use is not quietly something else.
 //!
 //! What is done about it is configuration's to say (`changes`): nothing, a problem that names what changed, or the skill is
 //! not offered until it is accepted.

@@ -57,7 +57,7 @@ impl McpPeer {
         let mut shown = shown(&self.name, &self.config, &self.listing(), health, hub.now());
         self.compare(hub, &mut shown).await?;
         for problem in &shown.problems {
-            tracing::warn!(peer = %self.name, %problem, "a definition");
+            tracing::warn!(event = "peer_problem", peer = %self.name, %problem, "a definition of the server has a problem");
         }
         hub.register(shown.card, self.clone()).await?;
         *self.problems.lock().unwrap_or_else(PoisonError::into_inner) = shown.problems;
@@ -100,14 +100,16 @@ impl McpPeer {
         for list in &seen.lists {
             match fetch(&session, *list).await {
                 Ok(items) => *listing.of(*list) = items,
-                Err(why) => tracing::warn!(peer = %self.name, list = list.method(), cause = %why, "not listed"),
+                Err(why) => {
+                    tracing::warn!(event = "peer_list_failed", peer = %self.name, list = list.method(), cause = %why, "the server did not answer a list request; the previous list stays")
+                }
             }
         }
         self.lists(listing.clone());
         let shown = self.show(hub, Health::Up).await;
         let kept = self.kept.keep(hub, &listing).await;
         for fault in [shown.err(), kept.err()].into_iter().flatten() {
-            tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its list could not be shown or kept");
+            tracing::error!(event = "peer_not_updated", peer = %self.name, error = %fault, cause = ?fault.source, "what the hub knows of a peer could not be updated or stored");
         }
         self.listed.send_replace(true);
         if seen.lists.len() == List::ALL.len() {

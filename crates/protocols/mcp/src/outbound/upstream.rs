@@ -1,4 +1,5 @@
-//! A server and the one session with it: opened when somebody needs it, by one for all who wait, and again when it ended.
+//! Shared upstream session. A server and the one session with it: opened when somebody needs it, by one for all who wait, and again
+//! when it ended.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

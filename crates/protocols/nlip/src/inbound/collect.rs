@@ -1,4 +1,4 @@
-//! Reads an exchange to its end or its question: one answer holds all of what was said.
+//! Aggregated answer. Reads an exchange to its end or its question: one answer holds all of what was said.
 
 use crate::fault;
 use interlingua_model::{Fault, FaultKind, Finished, Loss, Outcome, Route, Transcript};

@@ -129,7 +129,7 @@ impl Exchange<'_> {
         let reply = self.reply(message).await;
         // The cause of an internal fault is for the log alone.
         if let Some(fault) = reply.fault.as_ref().filter(|fault| fault.kind == FaultKind::Internal) {
-            tracing::error!(error = %fault, cause = ?fault.source, "a message could not be answered");
+            tracing::error!(event = "request_failed", protocol = "nlip", error = %fault, cause = ?fault.source, "a request failed inside the hub");
         }
         reply
     }

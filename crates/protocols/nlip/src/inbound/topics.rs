@@ -1,4 +1,4 @@
-//! Events on topics: published by any message, heard over a socket.
+//! Publish and subscribe. Events on topics: published by any message, heard over a socket.
 
 use std::sync::Arc;
 

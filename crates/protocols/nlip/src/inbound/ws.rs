@@ -224,7 +224,7 @@ impl Session {
                 Ok(None)
             }
             Err(fault) => {
-                tracing::error!(error = %fault, cause = ?fault.source, "a topic cannot be listened to any more");
+                tracing::error!(event = "stream_failed", protocol = "nlip", error = %fault, cause = ?fault.source, "a topic subscription failed inside the hub");
                 Err(Some((CloseCode::INTERNAL_SERVER_ERROR, "a topic cannot be listened to any more")))
             }
         }

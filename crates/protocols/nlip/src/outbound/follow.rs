@@ -1,5 +1,5 @@
-//! A call that goes on at the agent without an answer from here: it waits for somebody who may approve it over there. The agent is
-//! asked how its task stands, by the id that it told.
+//! Long-running outbound call. A call that goes on at the agent without an answer from here: it waits for somebody who may approve it
+//! over there. The agent is asked how its task stands, by the id that it told.
 
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ impl Remote for Work {
     async fn let_go(mut self) {
         let told = tokio::time::timeout(CANCEL, self.talk.about(&self.task, TaskWish::Cancel)).await;
         if !matches!(told, Ok(Ok(_))) {
-            tracing::warn!(event = "nlip_cancel_not_delivered", peer = %self.talk.peer.name, "a task may run on");
+            tracing::warn!(event = "peer_cancel_not_delivered", peer = %self.talk.peer.name, "a cancellation did not reach the peer; its task may still run");
         }
     }
 

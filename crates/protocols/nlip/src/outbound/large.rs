@@ -1,5 +1,5 @@
-//! Large content out of band (ECMA-430 clause 6.4): ask the agent where it goes, send it there, refer to it. An agent that
-//! names no place gets it inside the message.
+//! Out-of-band upload. Large content out of band (ECMA-430 clause 6.4): ask the agent where it goes, send it there, refer to it. An
+//! agent that names no place gets it inside the message.
 //!
 //! The place must be the agent's own: what an agent says does not make the hub send content to another machine.
 
@@ -103,7 +103,7 @@ impl Talk {
                 Ok(received) if received.wants_post => {}
                 Ok(received) => return self.verify(&received, blob),
                 Err(lost) => {
-                    tracing::warn!(peer = %self.peer.name, cause = %lost.cause, "an upload failed");
+                    tracing::warn!(event = "peer_upload_failed", peer = %self.peer.name, cause = %lost.cause, "an upload to the peer failed; the content is sent inline");
                     return Ok(false);
                 }
             }

@@ -1,4 +1,5 @@
-//! The tokens of each leg (ECMA-430 clause 6.2): what the agent gave in a conversation, and what is shown to it there.
+//! Conversation tokens. The tokens of each leg (ECMA-430 clause 6.2): what the agent gave in a conversation, and what is shown to it
+//! there.
 //!
 //! Sealed with the hub's keys, in records that expire with the conversation. The key of a leg names the agent and its
 //! address, the owner and the conversation, so a token can reach neither another agent, nor another owner, nor whoever

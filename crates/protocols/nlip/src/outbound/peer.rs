@@ -1,4 +1,5 @@
-//! One exchange with an agent: a message out, a message back, and what either side must show before it goes on.
+//! One outbound call, with retry. One exchange with an agent: a message out, a message back, and what either side must show before it
+//! goes on.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -271,7 +272,7 @@ impl Talk {
                 }
                 Err(lost) => lost,
             };
-            tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+            tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
             if lost.why != Why::TooLarge {
                 self.peer.note(&self.hub, Went::Missed);
             }

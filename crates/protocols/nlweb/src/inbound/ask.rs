@@ -135,7 +135,7 @@ pub(super) fn told(envelope: &Envelope, stand: &Stand<'_>) -> Response {
         error_format::json(encode::status(envelope.dialect, stand), encode::whole(envelope, stand).to_string().into());
     if let Stand::Refused(fault) = stand {
         if fault.kind == FaultKind::Internal {
-            tracing::error!(error = %fault, cause = ?fault.source, "a question could not be answered");
+            tracing::error!(event = "request_failed", protocol = "nlweb", error = %fault, cause = ?fault.source, "a request failed inside the hub");
         }
         error_format::add_headers(&mut response, fault);
     }

@@ -1,5 +1,5 @@
-//! A call that waits for approvers. Its caller may not approve it, so nothing is asked of it: it is told where the call waits, and
-//! finds it again by a promise where its generation has promises.
+//! Pending approval. A call that waits for approvers. Its caller may not approve it, so nothing is asked of it: it is told where the
+//! call waits, and finds it again by a promise where its generation has promises.
 
 use crate::encode::Stand;
 use crate::{Asked, Dialect};

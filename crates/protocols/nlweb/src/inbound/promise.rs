@@ -1,4 +1,4 @@
-//! Promises: a token that finds a task again, for whoever was given it, and `/await`.
+//! Task tokens. Promises: a token that finds a task again, for whoever was given it, and `/await`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What several sites say, as one answer: their rows together, and the first failure if nobody has any. Questions of one among
-//! several cannot be told apart and count as none.
+//! Fan-out and merge. What several sites say, as one answer: their rows together, and the first failure if nobody has any. Questions
+//! of one among several cannot be told apart and count as none.
 
 use crate::encode;
 use interlingua_model::json::Tree;

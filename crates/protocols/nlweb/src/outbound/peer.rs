@@ -152,7 +152,7 @@ impl NlwebPeer {
             Ok(Err(lost)) => lost.to_string(),
             Err(_) => "no answer".to_owned(),
         };
-        tracing::warn!(event = "nlweb_cancel_not_delivered", peer = %self.name, problem, "a promised job may run on");
+        tracing::warn!(event = "peer_cancel_not_delivered", peer = %self.name, problem, "a cancellation did not reach the peer; its job may still run");
         None
     }
 
@@ -199,7 +199,7 @@ impl NlwebPeer {
     }
 
     pub(super) fn lost(&self, hub: &Hub, lost: &Lost) -> Fault {
-        tracing::warn!(peer = %self.name, cause = %lost, "no answer");
+        tracing::warn!(event = "peer_no_answer", peer = %self.name, cause = %lost, "the peer did not answer a request");
         if lost.why != Why::TooLarge {
             self.note(hub, Went::Missed);
         }

@@ -1,4 +1,4 @@
-//! A job that a site promised: it is looked after until it has ended, and what it waits for is told.
+//! Polling of a promised job. A job that a site promised: it is looked after until it has ended, and what it waits for is told.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! An answer that comes in pieces, passed on as it comes.
+//! Streaming relay (backpressure). An answer that comes in pieces, passed on as it comes.
 //!
 //! Items are told when they come, and all of them in the order of their index at the end; words are said once. The site is
 //! read only as fast as the caller takes what it says. Whoever leaves, cancels or waits for too long drops the stream, and

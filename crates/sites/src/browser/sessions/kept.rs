@@ -34,12 +34,12 @@ pub(crate) async fn write(keeper: &dyn BrowserHost, key: &Key, begun: Time, stat
     let sealed =
         Some(plain).filter(|plain| plain.len() <= MAX_BYTES).and_then(|plain| keeper.seal(id.as_bytes(), &plain));
     let Some(sealed) = sealed else {
-        tracing::warn!(site = %key.site, session = %key.name, "a session could not be kept: it is too large, or cannot be sealed");
+        tracing::warn!(event = "site_session_not_stored", site = %key.site, session = %key.name, "a login session is too large or cannot be encrypted");
         return;
     };
     let put = records.put(KIND, &id, Bytes::from(sealed), Some(now.after(keep)), Expect::Anything, now);
     if let Err(error) = put.await {
-        tracing::warn!(%error, "a session could not be kept");
+        tracing::warn!(event = "site_session_not_stored", site = %key.site, session = %key.name, %error, "a login session could not be stored");
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn read(keeper: &dyn BrowserHost, key: &Key) -> Option<Kept> {
 pub(crate) async fn forget(keeper: &dyn BrowserHost, key: &Key) {
     let Some(records) = keeper.records() else { return };
     if let Err(error) = records.take(KIND, &key.id(), keeper.now()).await {
-        tracing::warn!(%error, "a session that has ended could not be forgotten");
+        tracing::warn!(event = "site_session_not_deleted", site = %key.site, session = %key.name, %error, "an ended login session could not be deleted");
     }
 }
 

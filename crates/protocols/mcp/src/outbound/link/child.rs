@@ -114,8 +114,8 @@ async fn pump(
             let last = tail.lines().pop().unwrap_or_default();
             // One that never spoke is tried again and again: `peer_unreachable` says so once.
             match spoke {
-                true => tracing::warn!(event = "peer_program_ended", peer = %name, %why, ?last),
-                false => tracing::debug!(event = "peer_program_ended", peer = %name, %why, ?last),
+                true => tracing::warn!(event = "peer_program_ended", peer = %name, %why, ?last, "the program of a peer ended"),
+                false => tracing::debug!(event = "peer_program_ended", peer = %name, %why, ?last, "the program of a peer ended"),
             }
         }
         () = beside => {}

@@ -89,8 +89,8 @@ async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, 
         }
     };
     tokio::select! {
-        why = writing => tracing::warn!(uri = %endpoint.uri, %why, "the connection is given up on"),
-        why = reading => tracing::warn!(uri = %endpoint.uri, %why, "the connection is given up on"),
+        why = writing => tracing::warn!(event = "peer_connection_lost", uri = %endpoint.uri, %why, "the connection to a server is closed"),
+        why = reading => tracing::warn!(event = "peer_connection_lost", uri = %endpoint.uri, %why, "the connection to a server is closed"),
         () = ears.closed.cancelled() => {}
     }
     ears.close();

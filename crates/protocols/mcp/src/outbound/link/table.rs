@@ -1,4 +1,4 @@
-//! The calls in flight on one connection, and which of them something belongs to that comes without a name.
+//! Request correlation. The calls in flight on one connection, and which of them something belongs to that comes without a name.
 //!
 //! A response and progress carry the number of their request. A question of a legacy server does not: it belongs to the one
 //! call in flight, or, when there are several, to the newest, but only if all of them are of the same owner: nobody is ever
