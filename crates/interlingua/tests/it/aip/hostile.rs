@@ -146,7 +146,7 @@ async fn bounded(hub: &interlingua_testkit::Hub, under: usize, over: u64) {
 }
 
 #[tokio::test]
-async fn a_flood_is_answered_frame_by_frame_and_in_order() {
+async fn p_43_a_flood_is_answered_frame_by_frame_and_in_order() {
     let hub = hub("").await;
     let mut client = Client::device(&hub, "dev1").await;
     let mut calm = Client::device(&hub, "dev2").await;

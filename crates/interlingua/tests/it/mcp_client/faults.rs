@@ -29,7 +29,7 @@ async fn m_26_an_expired_session_is_opened_again_once_and_the_call_made_once_mor
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_in_the_middle_is_an_outcome_nobody_knows() {
+async fn m_27_a_stream_that_breaks_off_in_the_middle_is_an_outcome_nobody_knows() {
     let everywhere = Everywhere::start(&[("modern", "http", "modern"), ("legacy", "http", "legacy")]).await;
     for name in &everywhere.names {
         let dropped = call(&everywhere.hub, &format!("{name}/drop"), json!({})).await;

@@ -334,7 +334,7 @@ fn losses_are_told_once() {
 }
 
 #[test]
-fn pieces_that_are_not_text_are_blocks() {
+fn r_19_pieces_that_are_not_text_are_blocks() {
     let blob = Part::new(Body::Blob(Blob::Inline(b"\x01\x02".as_slice().into())), Provenance::hub());
     let response = encode_one(completed(vec![text("see"), blob], None));
     let expected =

@@ -37,7 +37,7 @@ fn r_06_an_unknown_name_is_guessed_by_its_spelling() {
 }
 
 #[test]
-fn a_tool_is_found_under_each_of_its_spellings() {
+fn r_06_a_tool_is_found_under_each_of_its_spellings() {
     let (names, collisions) = Table::build(&Translators::default(), registry());
     assert_eq!(collisions, []);
     for spelt in ["mcp__search__web_search", "mcp__web_search", "search/web_search"] {

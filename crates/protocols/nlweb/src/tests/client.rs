@@ -10,7 +10,7 @@ use super::super::wire::{Dialect, MAX_ITEMS, Modes};
 use super::{get, post};
 
 #[test]
-fn q_50_requests_of_ours_in_each_generation() {
+fn q_03_q_50_requests_of_ours_in_each_generation() {
     let session = Some(Session { conversation: Some("c".into()), state: Some("s".into()) });
     let wanted = Wanted { text: "a b&c", site: Some("x"), prev: vec!["p, q"], modes: Modes::default(), session };
     let Request::Get(query) = wanted.request(Dialect::Flat) else { panic!() };
