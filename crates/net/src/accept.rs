@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn small_writes_are_not_held_back() {
+    async fn m_45_small_writes_are_not_held_back() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (theirs, ours) = tokio::join!(TcpStream::connect(address), accepted(&listener));

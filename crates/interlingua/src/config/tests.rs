@@ -224,6 +224,23 @@ fn addresses_of_peers_are_addresses() {
 }
 
 #[test]
+fn n_40_an_nlip_peer_beyond_loopback_is_spoken_to_in_plaintext_only_if_that_is_said() {
+    let with = |rest: &str| format!("peers: {{ a: {{ nlip: {{ {rest} }} }} }}");
+    for url in ["http://a.example/nlip", "ws://a.example/nlip/ws", "http://192.0.2.1/nlip"] {
+        assert_eq!(
+            wrong(&with(&format!("url: '{url}'"))),
+            "hub.yaml:1:23: peers.a.nlip.url: what is said would travel unencrypted; use https or wss, or set \
+             `insecure: true` here"
+        );
+        assert!(read(&with(&format!("url: '{url}', insecure: true"))).is_ok(), "{url}");
+    }
+    for url in ["https://a.example/nlip", "wss://a.example/nlip/ws", "http://localhost:1/nlip", "ws://[::1]:1/nlip/ws"]
+    {
+        assert!(read(&with(&format!("url: '{url}'"))).is_ok(), "{url}");
+    }
+}
+
+#[test]
 fn the_front_door_is_a_peer() {
     let peers = "peers: { concierge: { nlip: { url: 'http://127.0.0.1:1/nlip' } } }\n";
     assert!(read(&format!("{peers}front_door: concierge")).is_ok());
@@ -293,6 +310,16 @@ fn s_04_a_root_that_is_not_there_is_a_warning() {
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warnings[0], "hub.yaml:1:20: tools.roots.0.path: ./nowhere does not exist and is skipped");
     assert!(warnings[1].ends_with("is not below its root and is skipped"), "{}", warnings[1]);
+}
+
+#[test]
+fn s_04_a_permission_there_is_not_is_refused_and_none_means_read() {
+    for word in ["rw", "Write", "delete", "''"] {
+        let told = wrong(&format!("tools: {{ roots: [{{ path: ./nowhere, permission: {word} }}] }}"));
+        assert!(told.starts_with("hub.yaml:1:") && told.contains("tools.roots.0.permission"), "{word}: {told}");
+    }
+    let loaded = read("tools: { roots: [{ path: ./nowhere }] }").unwrap();
+    assert_eq!(loaded.config.tools.roots[0].permission, Permission::Read);
 }
 
 #[test]

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn after_a_hold_one_may_try_and_holds_double_up_to_a_minute() {
+    async fn m_28_after_a_hold_one_may_try_and_holds_double_up_to_a_minute() {
         let (breaker, start) = (Breaker::new(), Instant::now());
         for _ in 0..FAILURES {
             breaker.note(Went::Missed, start, Time(1));

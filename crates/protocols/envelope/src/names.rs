@@ -21,13 +21,13 @@ pub trait Names {
     fn named(&self, spelt: &str) -> Result<Named, Fault>;
 }
 
-/// A name two skills claim. The first keeps it.
+/// A name two skills claim. It means neither (H-13).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} belongs to {kept}; {refused} cannot have it")]
+#[error("{name} is claimed by {first} and by {second}, and means neither")]
 pub struct Collision {
     pub name: String,
-    pub kept: SkillId,
-    pub refused: SkillId,
+    pub first: SkillId,
+    pub second: SkillId,
 }
 
 /// All spellings of all registered skills. As large as the registry it is made from, which is bounded.
@@ -35,6 +35,8 @@ pub struct Collision {
 pub struct Table {
     skills: Vec<(SkillId, Text)>,
     own: HashMap<String, usize>,
+    /// Names that more than one skill claims as its own, and which.
+    contested: HashMap<String, Vec<usize>>,
     /// `None`: several claim it.
     short: HashMap<String, Option<usize>>,
 }
@@ -53,8 +55,9 @@ impl Table {
             let index = table.skills.len();
             for name in spellings.own.into_iter().chain([skill.to_string()]) {
                 if let Some(&first) = table.own.get(&name) {
-                    let kept = table.skills[first].0.clone();
-                    collisions.push(Collision { name, kept, refused: skill.clone() });
+                    table.contested.entry(name.clone()).or_insert_with(|| vec![first]).push(index);
+                    let first = table.skills[first].0.clone();
+                    collisions.push(Collision { name, first, second: skill.clone() });
                 } else {
                     table.own.insert(name, index);
                 }
@@ -70,6 +73,11 @@ impl Table {
 
 impl Names for Table {
     fn named(&self, spelt: &str) -> Result<Named, Fault> {
+        if let Some(claims) = self.contested.get(spelt) {
+            let ids: Vec<String> = claims.iter().map(|claim| self.skills[*claim].0.to_string()).collect();
+            let why = format!("several tools are called {spelt:?}: say {}", ids.join(" or "));
+            return Err(Fault::caller(FaultKind::InvalidInput, why));
+        }
         let index = match (self.own.get(spelt), self.short.get(spelt)) {
             (Some(&index), _) | (None, Some(&Some(index))) => index,
             (None, Some(None)) => return Err(Fault::caller(FaultKind::InvalidInput, several(spelt))),

@@ -68,7 +68,7 @@ async fn h_19_an_expired_session_is_gone_before_anybody_cleans_up() {
 }
 
 #[tokio::test]
-async fn r_38_so_many_sessions_and_no_more() {
+async fn r_38_h_08_so_many_sessions_and_no_more() {
     let (sessions, _) = sessions(2);
     let ada = user("ada");
     for id in ["s1", "s2"] {
@@ -81,7 +81,7 @@ async fn r_38_so_many_sessions_and_no_more() {
 }
 
 #[tokio::test]
-async fn r_38_so_many_sessions_of_one_caller_and_no_more_and_others_have_room() {
+async fn r_38_h_08_so_many_sessions_of_one_caller_and_no_more_and_others_have_room() {
     let (sessions, _) = sessions(1_000);
     let (ada, bob) = (user("ada"), user("bob"));
     for id in 0..MOST {
@@ -99,7 +99,7 @@ async fn r_38_so_many_sessions_of_one_caller_and_no_more_and_others_have_room() 
 }
 
 #[tokio::test]
-async fn h_06_a_token_is_replaced_after_a_while_and_the_old_one_ends() {
+async fn r_28_h_06_a_token_is_replaced_after_a_while_and_the_old_one_ends() {
     let (sessions, _) = sessions(10);
     let anyone = Principal::anonymous();
     let first = take(&sessions, &anyone, &named("s1"), "m1", NOW).await.expect("opens").token;
@@ -130,7 +130,7 @@ async fn r_28_a_session_nobody_comes_back_to_costs_nothing_and_its_token_leads_b
 }
 
 #[tokio::test]
-async fn h_06_a_promised_session_is_its_owners_and_ends_in_time() {
+async fn r_28_h_06_a_promised_session_is_its_owners_and_ends_in_time() {
     let (sessions, _) = sessions(10);
     let anyone = Principal::anonymous();
     let first = take(&sessions, &anyone, &Token::default(), "m1", NOW).await.expect("opens").token;
@@ -171,7 +171,7 @@ async fn h_07_what_is_in_memory_is_changed_by_compare_and_set_like_the_rest() {
 
 /// Of those who hold too much, and of nobody else, the session that was used least lately makes room.
 #[tokio::test]
-async fn r_38_sessions_in_memory_have_bytes_for_all_and_a_quarter_for_each_caller() {
+async fn r_38_h_08_sessions_in_memory_have_bytes_for_all_and_a_quarter_for_each_caller() {
     let shares = Shares::new(80_000);
     let memory = Memory::new(shares.clone());
     let put = async |owner: &str, key: &str, length: usize, after: u64| {

@@ -26,7 +26,7 @@ use interlingua_hub::{CONVERSATIONS, entropy};
 const KIND: &str = "session";
 /// More sessions than this are refused.
 pub const MAX_SESSIONS: u64 = 1_000_000;
-/// A larger context is not kept.
+/// A larger context is refused.
 pub(super) const MAX_CONTEXT: usize = 16 * 1024;
 /// How many are looked at together when keys change.
 const PAGE: usize = 500;
@@ -431,8 +431,8 @@ impl Step<'_> {
         let kept = session.context.as_ref();
         let plain = match (self.brought.context, kept) {
             (Some(Context::Keep(context)), _) if context.as_bytes().len() > MAX_CONTEXT => {
-                taken.losses.push(Loss::new("metadata.context", LossKind::Dropped));
-                return Ok(());
+                let why = format!("a context has at most {MAX_CONTEXT} bytes");
+                return Err(Fault::caller(FaultKind::TooLarge, why).field("metadata.context", "is too large"));
             }
             (Some(Context::Keep(context)), _) => {
                 let sealed = seals.seal(&key.0, context.as_bytes()).map_err(Fault::internal)?;

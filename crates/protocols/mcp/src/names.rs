@@ -220,7 +220,7 @@ mod tests {
         let long = format!("find_{}", "rooms_".repeat(20));
         let (one, other) = (ids(&[("hotels", &long)]), ids(&[("hotels", &format!("{long}2"))]));
         let alone = Table::build(Mode::Prefixed, &one).name(&one[0]).expect("named");
-        assert!(alone.len() <= MAX_NAME && alone.starts_with("hotels__find_rooms_"), "{alone}");
+        assert!(alone.len() <= 64 && MAX_NAME == 64 && alone.starts_with("hotels__find_rooms_"), "{alone}");
         let all = [one.clone(), other.clone(), ids(&[("a", "b"), ("hotels", "find")])].concat();
         let table = Table::build(Mode::Prefixed, &all);
         assert_eq!(table.name(&one[0]), Some(alone.clone()), "the same beside others");

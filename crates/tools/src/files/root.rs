@@ -19,13 +19,6 @@ pub enum Permission {
     Write,
 }
 
-impl Permission {
-    /// S-04: anything but `write` means read.
-    pub fn from_text(text: &str) -> Permission {
-        if text == "write" { Permission::Write } else { Permission::Read }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootKind {
     /// Where relative paths start. Written.

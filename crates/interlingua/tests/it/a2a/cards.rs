@@ -14,7 +14,9 @@ use super::{V1, builder, get, hub, post, send};
 async fn a_01_the_card_has_every_member_that_is_required() {
     let hub = hub().await;
     for path in ["/.well-known/agent-card.json", "/agents/agent/.well-known/agent-card.json"] {
-        let card = hub.get(path).await.json();
+        let answer = hub.get(path).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")), "{path}");
+        let card = answer.json();
         for member in ["name", "description", "version"] {
             assert!(card[member].as_str().is_some_and(|text| !text.is_empty()), "{member}: {card}");
         }

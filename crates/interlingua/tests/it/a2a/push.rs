@@ -145,6 +145,16 @@ async fn a_21_a_webhook_inside_is_refused_by_default_and_nothing_is_begun() {
         assert_eq!(refused(&hub, "SendMessage", params).await.0, -32602, "{url}");
     }
     assert_eq!(result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
+    let waiting = task(&hub, "tck-input-required-1").await;
+    for url in ["http://127.0.0.1:1/", "http://localhost/", "http://169.254.169.254/", "http://[::ffff:10.0.0.1]/"] {
+        let later = json!({"taskId": waiting["id"], "url": url});
+        assert_eq!(refused(&hub, "CreateTaskPushNotificationConfig", later.clone()).await.0, -32602, "{url}");
+        let path = format!("/a2a/tasks/{}/pushNotificationConfigs", waiting["id"].as_str().expect("an id"));
+        let answer = super::send(&hub, super::post(&path, &[super::V1], &json!({"url": url}))).await;
+        assert_eq!(answer.status, 400, "{url}: {}", answer.text());
+    }
+    let listed = result(&hub, "ListTaskPushNotificationConfigs", json!({"taskId": waiting["id"]})).await;
+    assert!(listed["configs"].as_array().is_none_or(Vec::is_empty), "{listed}");
 }
 
 /// A name that leads inside is no way around the guard: it is looked up for every connection, and what it leads to then counts.

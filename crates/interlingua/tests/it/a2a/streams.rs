@@ -68,6 +68,10 @@ async fn a_37_streams_are_event_streams_that_nobody_stores() {
     let answer = super::send(&hub, post("/a2a/message:stream", &[V1], &body)).await;
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let params = json!({"message": text("tck-stream-001-2", "hi")});
+    let body = json!({"jsonrpc": "2.0", "id": "a-1", "method": "SendStreamingMessage", "params": params});
+    let answer = super::send(&hub, post("/a2a/", &[V1], &body)).await;
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"), "by JSON-RPC, too");
 }
 
 #[tokio::test]

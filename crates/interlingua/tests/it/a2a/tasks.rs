@@ -1,6 +1,6 @@
 //! Sending, getting, listing and cancelling (sections 3.1, 3.4).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interlingua_a2a::Version;
 use interlingua_a2a::method::Method;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::grpc::Caller;
 use super::{builder, call, get, hub, post, refused, result, send, state, task, text, to};
-use crate::support::{at_most, until};
+use crate::support::until;
 
 #[tokio::test]
 async fn a_04_a_send_returns_a_task_or_a_message_in_every_binding() {
@@ -37,15 +37,26 @@ async fn a_05_a_send_waits_for_the_end_unless_it_says_not_to() {
     let waits = builder("").file("agent.yaml", slow).start().await;
     let immediate = |id: &str| json!({"message": text(id, "hi"), "configuration": {"returnImmediately": true}});
     let mut grpc = Caller::new(&waits, Version::V1).await;
-    let (rpc, http, grpc) = at_most("a live task is returned", Duration::from_secs(1), async {
-        let rpc = result(&waits, "SendMessage", immediate("m1")).await;
-        let http = send(&waits, post("/a2a/message:send", &[super::V1], &immediate("m2"))).await.json();
-        (rpc, http, grpc.call(Method::Send, &[], &immediate("m3")).await.expect("an answer"))
-    })
-    .await;
-    for live in [&rpc["task"], &http["task"], &grpc["task"]] {
-        assert!(matches!(state(live), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING"), "{live}");
+    // The best of three counts: a busy machine is late some time, a hub that waits is late every time.
+    let mut least = [Duration::MAX; 3];
+    for round in 0..3 {
+        let id = |name: &str| immediate(&format!("{name}-{round}"));
+        let mut times = [Duration::ZERO; 3];
+        let began = Instant::now();
+        let rpc = result(&waits, "SendMessage", id("m1")).await;
+        times[0] = began.elapsed();
+        let began = Instant::now();
+        let http = send(&waits, post("/a2a/message:send", &[super::V1], &id("m2"))).await.json();
+        times[1] = began.elapsed();
+        let began = Instant::now();
+        let grpc = grpc.call(Method::Send, &[], &id("m3")).await.expect("an answer");
+        times[2] = began.elapsed();
+        for live in [&rpc["task"], &http["task"], &grpc["task"]] {
+            assert!(matches!(state(live), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING"), "{live}");
+        }
+        least.iter_mut().zip(times).for_each(|(least, time)| *least = time.min(*least));
     }
+    assert!(least.iter().all(|time| *time < Duration::from_secs(1)), "a live task within a second: {least:?}");
     let hub = hub().await;
     assert_eq!(state(&task(&hub, "tck-complete-task-1").await), "TASK_STATE_COMPLETED");
     assert_eq!(state(&task(&hub, "tck-input-required-1").await), "TASK_STATE_INPUT_REQUIRED");
@@ -142,17 +153,21 @@ async fn page(hub: &Hub, params: Value) -> (Vec<String>, String, Value) {
 #[tokio::test]
 async fn a_12_lists_page_by_cursor_newest_status_first_with_filters() {
     let hub = hub().await;
+    let first = task(&hub, "tck-input-required-0").await;
     let mut ids = Vec::new();
     for number in 0..5 {
         ids.push(task(&hub, &format!("tck-artifact-text-{number}")).await["id"].as_str().expect("an id").to_owned());
     }
     let waiting = task(&hub, "tck-input-required-1").await;
     ids.push(waiting["id"].as_str().expect("an id").to_owned());
+    // The first of all is answered last: its status is the newest then, and it leads.
+    result(&hub, "SendMessage", json!({"message": to(&first, text("tck-complete-task-8", "x"))})).await;
+    ids.push(first["id"].as_str().expect("an id").to_owned());
     ids.reverse();
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     loop {
         let (more, next, listed) = page(&hub, json!({"pageSize": 2, "pageToken": cursor})).await;
-        assert_eq!((&listed["totalSize"], &listed["pageSize"]), (&json!(6), &json!(2)));
+        assert_eq!((&listed["totalSize"], &listed["pageSize"]), (&json!(7), &json!(2)));
         seen.extend(more);
         if next.is_empty() {
             break;
@@ -161,9 +176,9 @@ async fn a_12_lists_page_by_cursor_newest_status_first_with_filters() {
     }
     assert_eq!(seen, ids);
     let (found, _, listed) = page(&hub, json!({"status": "TASK_STATE_INPUT_REQUIRED"})).await;
-    assert_eq!(found, [ids[0].clone()]);
+    assert_eq!(found, [ids[1].clone()]);
     assert_eq!(listed["tasks"][0]["contextId"], waiting["contextId"]);
-    assert_eq!(page(&hub, json!({"contextId": waiting["contextId"]})).await.0, [ids[0].clone()]);
+    assert_eq!(page(&hub, json!({"contextId": waiting["contextId"]})).await.0, [ids[1].clone()]);
     assert!(page(&hub, json!({"statusTimestampAfter": "2999-01-01T00:00:00Z"})).await.0.is_empty());
     let since = |id: &str| json!({"id": id, "historyLength": 0});
     let third = result(&hub, "GetTask", since(&ids[3])).await["status"]["timestamp"].clone();
@@ -173,11 +188,10 @@ async fn a_12_lists_page_by_cursor_newest_status_first_with_filters() {
     let without = result(&hub, "ListTasks", json!({"pageSize": 3})).await;
     assert!(without["tasks"].as_array().expect("a list").iter().all(|task| task.get("artifacts").is_none()));
     let with = result(&hub, "ListTasks", json!({"includeArtifacts": true, "status": "TASK_STATE_COMPLETED"})).await;
-    assert_eq!(with["tasks"][0]["artifacts"][0]["parts"][0]["text"], "Generated text content");
+    assert_eq!(with["tasks"][1]["artifacts"][0]["parts"][0]["text"], "Generated text content");
     // A task whose status changes comes first again.
-    let oldest = json!({ "id": ids[0] });
-    result(&hub, "SendMessage", json!({"message": to(&oldest, text("tck-complete-task-9", "x"))})).await;
-    assert_eq!(page(&hub, json!({"pageSize": 1})).await.0, [ids[0].clone()]);
+    result(&hub, "SendMessage", json!({"message": to(&waiting, text("tck-complete-task-9", "x"))})).await;
+    assert_eq!(page(&hub, json!({"pageSize": 1})).await.0, [ids[1].clone()]);
     for bad in [json!({"pageSize": 0}), json!({"pageSize": 101}), json!({"pageToken": "x"}), json!({"status": "DONE"})]
     {
         assert_eq!(refused(&hub, "ListTasks", bad.clone()).await.0, -32602, "{bad}");
@@ -213,6 +227,14 @@ async fn a_46_a_message_sent_again_is_answered_with_the_same_task_and_another_un
     let other = call(&hub, "SendMessage", immediate("test-resubscribe-message-id-1", "bye")).await;
     assert_eq!(other["error"]["code"], -32602, "{other}");
     assert!(first["id"] != one["task"]["id"]);
+    let mut within = immediate("test-resubscribe-message-id-2", "hi");
+    let mut ids = Vec::new();
+    for context in ["trip", "other", "trip"] {
+        within["message"]["contextId"] = context.into();
+        ids.push(result(&hub, "SendMessage", within.clone()).await["task"]["id"].clone());
+    }
+    assert_ne!(ids[0], ids[1], "in another context the id is another message's");
+    assert_eq!(ids[0], ids[2], "in the same one it is the same");
 }
 
 #[tokio::test]

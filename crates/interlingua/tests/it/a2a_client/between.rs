@@ -49,6 +49,32 @@ async fn a_49_an_mcp_client_has_progress_and_artifacts_of_an_agent() {
 }
 
 #[tokio::test]
+async fn a_49_an_mcp_client_that_knows_tasks_has_the_task_of_an_agent() {
+    let go_on = std::sync::Arc::new(tokio::sync::Notify::new());
+    let told = go_on.clone();
+    let agent = Agent::start(card(), move |_| {
+        let mut slow = stream(&[json!({"task": task("WORKING")}), saying("WORKING", "w1", "looking")]);
+        slow.push(interlingua_testkit::Piece::Until(told.clone()));
+        slow.extend(stream(&[artifact("The Grand", false, true), status("COMPLETED")]));
+        Say::Stream(slow)
+    })
+    .await;
+    let hub = agent.hub().await;
+    let capabilities = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let client = Modern { capabilities, ..Modern::new(&hub) };
+    let receipt = client.call("agent__find", json!({"message": "in Oslo"})).await;
+    assert_eq!((&receipt["resultType"], &receipt["status"]), (&json!("task"), &json!("working")), "{receipt}");
+    let id = receipt["taskId"].as_str().expect("an id").to_owned();
+    go_on.notify_one();
+    let get = async || client.result("tasks/get", json!({"taskId": id})).await;
+    crate::support::until("it is done", async || get().await["status"] == "completed").await;
+    let done = get().await;
+    assert_eq!(done["result"]["content"][0]["text"], "The Grand", "{done}");
+    let kept = crate::support::reaches(&hub, &id, "completed").await;
+    assert_eq!(kept["id"], id.as_str(), "the hub's task is under the same id: {kept}");
+}
+
+#[tokio::test]
 async fn a_49_an_mcp_client_is_asked_what_an_agent_asks_and_its_answer_goes_back() {
     let agent = hotels().await;
     let hub = agent.hub().await;

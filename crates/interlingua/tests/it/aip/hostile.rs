@@ -95,8 +95,11 @@ async fn p_36_p_37_p_38_p_40_what_cannot_be_taken_is_answered_and_the_socket_sta
     let mut client = Client::device(&hub, "dev1").await;
     client.say(json!({"type": "error", "status": "error", "error": "it hurts"})).await;
     assert_eq!(client.hear_a("error").await["error"], "it hurts");
-    client.say(json!({"type": "error", "status": "error"})).await;
-    assert_eq!(client.hear_a("error").await["error"], "Unknown error");
+    for empty in [json!({"type": "error", "status": "error"}), json!({"type": "error", "status": "error", "error": ""})]
+    {
+        client.say(empty).await;
+        assert_eq!(client.hear_a("error").await["error"], "Unknown error");
+    }
     client.say(json!({"type": "task_end", "status": "ok"})).await;
     assert_eq!(client.hear_a("error").await["error"], "Unknown message type: ClientMessageType.TASK_END");
     client.say(device("dev1")).await;
@@ -146,7 +149,7 @@ async fn bounded(hub: &interlingua_testkit::Hub, under: usize, over: u64) {
 }
 
 #[tokio::test]
-async fn a_flood_is_answered_frame_by_frame_and_in_order() {
+async fn p_43_a_flood_is_answered_frame_by_frame_and_in_order() {
     let hub = hub("").await;
     let mut client = Client::device(&hub, "dev1").await;
     let mut calm = Client::device(&hub, "dev2").await;

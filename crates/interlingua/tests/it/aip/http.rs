@@ -22,7 +22,13 @@ async fn p_60_the_key_of_the_interface_and_what_dispatch_refuses() {
         assert_eq!(send(&hub, Method::GET, path, &[("x-api-key", "wrong")], None).await.status, 401, "{path}");
         assert_eq!(send(&hub, Method::GET, path, &[KEY], None).await.status, 200, "{path}");
     }
-    let _device = Client::registered(&hub, "/ws?token=s3cret", super::device("dev1")).await;
+    let mut device = Client::registered(&hub, "/ws?token=s3cret", super::device("dev1")).await;
+    let good = json!({"client_id": "dev1", "request": commands(&["ls"]), "task_name": "nightly"});
+    let sent = interlingua_testkit::post("/api/dispatch", "application/json", good.to_string());
+    assert_eq!(hub.connect_anonymous().await.send(sent).await.status, 422, "without a key");
+    let wrong = send(&hub, Method::POST, "/api/dispatch", &[("x-api-key", "wrong")], Some(good)).await;
+    assert_eq!(wrong.status, 401, "{}", wrong.text());
+    device.is_quiet("device").await;
     let clients = send(&hub, Method::GET, "/api/clients", &[KEY], None).await.json();
     assert_eq!(clients, json!({"online_clients": ["dev1"]}));
     let health = send(&hub, Method::GET, "/api/health", &[KEY], None).await.json();

@@ -100,6 +100,10 @@ impl Client {
         client.say(register).await;
         let ack = client.hear_a("heartbeat").await;
         assert_eq!(ack["status"], "ok");
+        let id = ack["response_id"].as_str().unwrap_or_default();
+        let lengths: Vec<usize> = id.split('-').map(str::len).collect();
+        let is_hex = id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+        assert!(lengths == [8, 4, 4, 4, 12] && is_hex, "a UUID: {ack}");
         client
     }
 

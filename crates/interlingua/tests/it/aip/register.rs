@@ -162,6 +162,8 @@ async fn p_19_p_20_p_21_p_22_device_info_is_told_to_who_may_ask() {
     assert_eq!(dev.hear_a("error").await["error"], "DEVICE_INFO_REQUEST is permitted only for constellation clients");
     dev.say(json!({"type": "device_info_response", "status": "ok", "metadata": {"system_info": {}}})).await;
     dev.is_quiet("device").await;
+    client.say(ask("dev1")).await;
+    assert_eq!(client.hear_a("device_info_response").await["result"], *stored, "what it said then is ignored");
 }
 
 #[tokio::test]

@@ -76,7 +76,14 @@ async fn r_35_a_yes_is_for_one_call_and_needs_its_id() {
     let mut other = confirmed("m2");
     other["tool_calls"][0]["parameters"] = json!({"n": 2});
     let second = pending(&route, &other).await;
-    assert_ne!((&first["id"], &first["digest"]), (&second["id"], &second["digest"]));
+    assert_ne!(first["id"], second["id"]);
+    assert!(first["digest"].is_string(), "{first}");
+    assert_ne!(first["digest"], second["digest"], "other parameters are another call");
+    let same = pending(&route, &confirmed("m6")).await;
+    assert_eq!(same["digest"], first["digest"], "the same name and parameters");
+    let mut named = confirmed("m7");
+    named["tool_calls"][0]["tool_name"] = "mcp__bench__public".into();
+    assert_ne!(pending(&route, &named).await["digest"], first["digest"], "another name is another call");
     for id in [json!("nothing"), json!("00000000000000000000000000000000-0"), json!("")] {
         assert_eq!(route.send(&saying("m3", &id, true)).await.status, 404, "{id}");
     }

@@ -164,7 +164,7 @@ pub(super) struct Bench {
     hub: Weak<Hub>,
     /// Which tool ran, with which `n`, in the order they began.
     pub(super) began: Mutex<Vec<(String, Value)>>,
-    running: AtomicUsize,
+    pub(super) running: AtomicUsize,
     /// The most that ran at the same time.
     pub(super) most: AtomicUsize,
     /// Calls that were dropped before they ended.

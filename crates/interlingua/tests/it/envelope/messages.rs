@@ -180,8 +180,9 @@ async fn r_38_parameters_content_metadata_and_contexts_have_limits_of_their_own(
     assert_eq!(route.bench.count("say"), 0);
     let mut context = within(call("m4", "say", json!({})), "s1");
     context["metadata"]["context"] = json!({"n": "x".repeat(20_000)});
-    let told = one(&route.send(&context).await);
-    assert_eq!(told["metadata"]["losses"], json!([{"what": "metadata.context", "kind": "dropped"}]));
+    assert_eq!(refused(&route.send(&context).await), (413, "too_large".into()));
+    assert_eq!(route.bench.count("say"), 0, "nothing is executed");
+    assert_eq!(tracked(&route).await, (0, 0, 0));
 }
 
 #[tokio::test]
@@ -244,7 +245,7 @@ async fn r_39_who_asks_is_proven_by_the_auth_token_or_the_header_and_decisions_a
 }
 
 /// How many sessions and requests are kept, and how many are under way.
-async fn tracked(route: &Route) -> (u64, usize, usize) {
+pub(super) async fn tracked(route: &Route) -> (u64, usize, usize) {
     let hub = route.hub();
     let sessions = hub.store().records.count("session", hub.now()).await.expect("counts");
     let every = interlingua_model::ports::Changed { limit: 100, ..Default::default() };

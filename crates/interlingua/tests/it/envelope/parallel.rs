@@ -32,7 +32,7 @@ async fn r_36_calls_run_together_up_to_the_limit_and_each_has_its_result() {
 }
 
 #[tokio::test]
-async fn r_36_a_stream_tells_what_is_done_first_and_loses_nothing() {
+async fn r_36_r_08_a_stream_tells_what_is_done_first_and_loses_nothing() {
     let route = Route::start("").await;
     let calls = [
         ("slow", "mcp__bench__gate", json!({"n": 0})),

@@ -58,13 +58,18 @@ async fn r_16_a_request_is_found_by_its_id_while_it_is_under_way_and_when_it_is_
 async fn r_17_h_08_a_request_that_is_answered_is_not_pending_any_more() {
     let route = Route::start("").await;
     for n in 0..120 {
-        let asked = within(call(&format!("m{n}"), if n % 2 == 0 { "say" } else { "write" }, json!({})), "s1");
+        let asked = within(call(&format!("m{n}"), if n % 3 == 0 { "write" } else { "say" }, json!({})), "s1");
         assert_eq!(route.send(&asked).await.status, 200);
     }
     super::kit::until("nothing runs", || route.hub().live_count() == 0).await;
     let session: Value = serde_json::from_str(&stored(&route).await[0]).expect("JSON");
     let marks = session["recent"].as_str().expect("marks").len();
     assert!(marks <= 100 * 4 * 4 / 3 + 4, "at most a hundred messages are remembered: {marks}");
+    let turn = async |id: &str| {
+        one(&route.send(&within(call(id, "say", json!({})), "s1")).await)["token"]["conversation_turn"].clone()
+    };
+    assert_eq!(turn("m20").await, 120, "the hundredth before is known");
+    assert_eq!(turn("m19").await, 121, "the one before it is not");
 }
 
 #[tokio::test]
@@ -80,6 +85,24 @@ async fn r_26_activity_keeps_a_session_and_is_written_down() {
     let later = now.after(std::time::Duration::from_secs(2 * 3600 + 1));
     assert_eq!(records.count("session", later).await.expect("counts"), 0);
     assert_eq!(records.expire(later).await.expect("expires"), 1, "how many were removed");
+}
+
+#[tokio::test]
+async fn r_26_a_session_is_created_with_metadata_and_state() {
+    let route = Route::start("").await;
+    let mut first = within(call("m1", "say", json!({})), "s1");
+    first["metadata"]["context"] = json!({"city": "Lisbon"});
+    first["token"]["state_token"] = "state-of-the-caller".into();
+    assert_eq!(route.send(&first).await.status, 200);
+    let kept = stored(&route).await;
+    assert_eq!(kept.len(), 1);
+    let session: interlingua_envelope::session::Session = serde_json::from_str(&kept[0]).expect("a session");
+    assert!(session.is_state(&interlingua_model::Secret::new("state-of-the-caller")));
+    assert!(!session.is_state(&interlingua_model::Secret::new("another")));
+    assert!(!kept[0].contains("state-of-the-caller"), "only its hash is kept");
+    let mut next = within(call("m2", "say", json!({})), "s1");
+    next["metadata"]["context"] = json!(true);
+    assert_eq!(one(&route.send(&next).await)["metadata"]["context"], json!({"city": "Lisbon"}));
 }
 
 #[tokio::test]
@@ -99,8 +122,10 @@ async fn r_27_a_context_is_kept_sealed_and_comes_back_to_its_caller_alone() {
     assert_eq!(one(&route.send_with(&bring, &ADA).await)["metadata"]["context"], json!({"city": "Lisbon"}));
     let mut large = within(call("m4", "say", json!({})), "s1");
     large["metadata"]["context"] = json!({"x": "x".repeat(20_000)});
-    let told = one(&route.send_with(&large, &ADA).await);
-    assert_eq!(told["metadata"]["losses"], json!([{"what": "metadata.context", "kind": "dropped"}]));
+    assert_eq!(refused(&route.send_with(&large, &ADA).await), (413, "too_large".into()));
+    bring["control"]["message_id"] = "m5".into();
+    let still = one(&route.send_with(&bring, &ADA).await);
+    assert_eq!(still["metadata"]["context"], json!({"city": "Lisbon"}), "the one before is still there");
 }
 
 #[tokio::test]
@@ -156,6 +181,11 @@ async fn h_06_without_a_proof_of_who_asks_the_token_is_the_proof() {
     let secret = first["context_token"].as_str().expect("a token");
     assert!(secret.len() > 43, "256 bits: {secret}");
     assert!(!stored(&route).await.concat().contains(&secret[secret.len() - 40..]), "only its hash is kept");
+    let other = one(&route.send_anonymous(&within(call("m9", "public", json!({})), "s9")).await)["token"].clone();
+    let other = other["context_token"].as_str().expect("a token");
+    let random = |token: &str| token.rsplit('.').next().unwrap_or_default().to_owned();
+    assert_eq!((random(secret).len(), random(other).len()), (43, 43), "256 bits of each: {secret}, {other}");
+    assert_ne!(random(secret), random(other));
     let second = one(&route.send_anonymous(&next("m2", &first)).await)["token"].clone();
     assert_eq!((&second["session_id"], &second["conversation_turn"]), (&"s1".into(), &json!(2)));
     for (id, token) in [("m3", Value::Null), ("m4", "1234".into()), ("m5", secret.replace(&secret[70..], "x").into())] {

@@ -4,6 +4,7 @@ use interlingua::config::schema;
 use serde_json::{Value, json};
 
 use super::kit::{Route, all, call, calling, list, one, refused, within};
+use super::messages::tracked;
 
 async fn sessions(route: &Route) -> u64 {
     route.hub().store().records.count("session", route.hub().now()).await.expect("counts")
@@ -14,13 +15,14 @@ async fn r_04_a_disabled_router_answers_once_and_does_nothing() {
     for yaml in ["nlip: { enabled: false }", "nlip: { router: { enabled: false } }"] {
         let route = Route::start(yaml).await;
         for kind in ["request", "notification", "response", "error"] {
-            let mut asked = within(call("m1", "say", json!({})), "s1");
+            let mut asked = within(call("m1", "write", json!({})), "s1");
             asked["control"]["message_type"] = kind.into();
             let answer = route.send(&asked).await;
             assert_eq!(refused(&answer), (422, "disabled".into()), "{kind}");
             assert_eq!(one(&answer)["control"]["correlation_id"], "m1");
         }
-        assert_eq!((route.bench.count("say"), sessions(&route).await), (0, 0));
+        assert_eq!(route.bench.count("write"), 0);
+        assert_eq!(tracked(&route).await, (0, 0, 0), "no session, no request, nothing that runs");
     }
 }
 

@@ -49,6 +49,18 @@ async fn r_29_r_26_a_request_on_an_expired_session_opens_one_or_is_refused_as_co
     passes(2 * HOUR).await;
     assert_eq!(refused(&route.send(&asked(3)).await), (404, "session_expired".into()));
     assert_eq!(route.bench.count("say"), 2, "what was refused did not run");
+    let route = Route::start("nlip: { router: { session_timeout_hours: 2 } }").await;
+    assert_eq!(turn(&route, 1).await, 1, "one that nobody knows is opened");
+    passes(HOUR).await;
+    assert_eq!(turn(&route, 2).await, 2);
+    passes(2 * HOUR).await;
+    let answer = route.send(&asked(3)).await;
+    assert_eq!(
+        (answer.status, &one(&answer)["token"]["conversation_turn"]),
+        (200, &json!(1)),
+        "and so is one that ended"
+    );
+    assert_eq!(route.bench.count("say"), 3, "and the call is made");
 }
 
 #[tokio::test]
@@ -90,6 +102,19 @@ async fn h_19_r_26_expired_sessions_are_removed_by_themselves_and_a_failure_does
     assert_eq!(kept(&route), 1);
     passes(HOUR).await;
     until("it is removed, and nobody has asked for it", || kept(&route) == 0).await;
+}
+
+#[tokio::test]
+async fn h_11_a_result_is_kept_for_a_day_and_no_longer() {
+    let route = Route::start("").await;
+    let asked = call("m1", "write", json!({"n": 1}));
+    assert_eq!(one(&route.send(&asked).await)["content"]["result"], json!({"count": 1}));
+    passes(23 * HOUR).await;
+    assert_eq!(one(&route.send(&asked).await)["content"]["result"], json!({"count": 1}));
+    assert_eq!(route.bench.count("write"), 1, "within a day it is the result that was kept");
+    passes(2 * HOUR).await;
+    assert_eq!(one(&route.send(&asked).await)["content"]["result"], json!({"count": 2}));
+    assert_eq!(route.bench.count("write"), 2, "later it is another request");
 }
 
 #[tokio::test]

@@ -45,8 +45,15 @@ async fn r_08_a_failing_call_stops_no_other_and_the_order_is_that_of_the_calls()
         ("c", "mcp__bench__gate", json!({"n": 3})),
         ("d", "mcp__bench__say", json!({"n": 4})),
     ];
-    route.bench.gate.add_permits(1);
-    let responses = list(&route.send(&calling("m1", &calls)).await);
+    let asked = calling("m1", &calls);
+    let (answer, ()) = tokio::join!(route.send(&asked), async {
+        route.bench.begun("gate", 1).await;
+        route.bench.begun("say", 1).await;
+        // The last of them is done before the one called before it.
+        until("only the gate is left", || route.bench.running.load(Ordering::SeqCst) == 1).await;
+        route.bench.gate.add_permits(1);
+    });
+    let responses = list(&answer);
     let seen: Vec<_> = responses
         .iter()
         .map(|response| {
@@ -339,6 +346,26 @@ async fn h_12_builtin_and_custom_tools_really_run() {
         (&json!({"n": 3}), &"massgen_custom".into())
     );
     assert_eq!(result(3)["metadata"]["code"], "not_found", "nobody is there to be told of an answer");
+    let edits = json!([{"oldText": "made", "newText": "changed"}]);
+    for (id, name, parameters) in [
+        ("m2", "search_files", json!({"path": ".", "pattern": "a.*"})),
+        ("m3", "write_file", json!({"path": "b.txt", "content": "made here"})),
+        ("m4", "edit_file", json!({"path": "b.txt", "edits": edits})),
+    ] {
+        let mut response = one(&route.send(&calling(id, &[("t", name, parameters)])).await);
+        if response["tool_results"][0]["status"] == "pending" {
+            let mut yes = super::kit::message("request", &format!("{id}-yes"));
+            yes["metadata"]["confirmation"] =
+                json!({"id": response["metadata"]["confirmation"]["id"], "approve": true});
+            response = one(&route.send(&yes).await);
+        }
+        let result = &response["tool_results"][0];
+        assert_eq!((&result["status"], &result["tool_name"]), (&json!("success"), &json!(name)), "{response}");
+        assert_eq!(result["metadata"]["tool_category"], "massgen_builtin", "{response}");
+        assert!(name != "search_files" || result["result"].to_string().contains("a.txt"), "{response}");
+    }
+    let written = std::fs::read_to_string(route.directory.path().join("workspace/b.txt")).expect("it was written");
+    assert_eq!(written, "changed here", "and edited");
 }
 
 #[tokio::test]
@@ -392,6 +419,20 @@ async fn h_17_what_is_said_about_a_call_is_no_argument_of_its_tool() {
     asked["control"]["timeout"] = json!(60);
     let response = one(&route.send(&asked).await);
     assert_eq!(response["tool_results"][0]["result"], json!({"require_confirmation": "mine"}));
+    let mut wrong = call("m2", "say", json!({}));
+    wrong["tool_calls"][0]["require_confirmation"] = "yes".into();
+    assert_eq!(refused(&route.send(&wrong).await), (400, "malformed".into()));
+    let native = |options: Value| {
+        let mut asked = call("m3", "say", json!({}));
+        asked["tool_calls"] = json!([{"tool_name": "mcp__bench__say", "parameters": {"n": 1}, "options": options}]);
+        asked
+    };
+    let wrong = native(json!({"require_confirmation": 1}));
+    assert_eq!(refused(&route.send(&wrong).await), (400, "malformed".into()));
+    assert_eq!(route.bench.count("say"), 1, "an option of another type is refused, and nothing runs");
+    let unknown = one(&route.send(&native(json!({"colour": "red"}))).await);
+    assert_eq!(unknown["tool_results"][0]["result"], json!({"n": 1}), "no argument of its tool");
+    assert!(unknown["metadata"]["losses"].to_string().contains("options.colour"), "{unknown}");
 }
 
 #[tokio::test]

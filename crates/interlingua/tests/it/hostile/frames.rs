@@ -60,6 +60,17 @@ async fn n_54_a_message_in_fragments_is_put_together() {
         assert_eq!(message["format"], "text", "{message}");
         assert_ne!(message["messagetype"], "error", "{message}");
     }
+    // `{"format": "token", "subformat": "conversation", "content": "in pieces"}` in CBOR, by hand.
+    let binary = b"\xa3\x66format\x65token\x69subformat\x6cconversation\x67content\x69in pieces";
+    for count in [3, binary.len()] {
+        let mut socket = open(&hub, "/nlip/ws").await;
+        socket.send_bytes(&frames::fragments(Opcode::Binary, binary, count)).await;
+        let (first, answer) = first_data(&mut socket).await.expect("an answer");
+        assert_eq!(first, 0x82, "a whole binary message");
+        let holds = |bytes: &[u8]| answer.windows(bytes.len()).any(|window| window == bytes);
+        assert!(holds(b"\x69in pieces"), "the token comes back: {}", String::from_utf8_lossy(&answer));
+        assert!(!holds(b"\x65error"), "{}", String::from_utf8_lossy(&answer));
+    }
 }
 
 #[tokio::test]

@@ -154,7 +154,7 @@ async fn device(hub: &Hub, rounds: &AtomicUsize) {
 }
 
 #[tokio::test]
-async fn hostile_bytes_at_every_door_disturb_no_honest_caller() {
+async fn n_46_hostile_bytes_at_every_door_disturb_no_honest_caller() {
     let hub = hub("aip: { list_tools: 0s }").await;
     let rounds: [AtomicUsize; 5] = Default::default();
     let callers = async {

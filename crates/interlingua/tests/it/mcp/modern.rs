@@ -52,7 +52,8 @@ async fn m_05_a_version_nobody_serves_is_named_with_those_that_are() {
     let answer = send(&hub, Method::POST, "/mcp", &named("v999"), Some(body.clone())).await;
     assert_eq!(error(&answer), (400, -32022), "{}", answer.text());
     assert_eq!(answer.json()["error"]["data"]["requested"], "v999");
-    assert!(answer.json()["error"]["data"]["supported"].as_array().is_some_and(|all| all.contains(&json!(MODERN))));
+    let served = json!([MODERN, "2025-11-25", "2025-06-18", "2025-03-26"]);
+    assert_eq!(answer.json()["error"]["data"]["supported"], served);
     let answer = send(&hub, Method::POST, "/mcp", &named(MODERN), Some(body)).await;
     assert_eq!(error(&answer), (400, -32020), "the header says otherwise than the body");
 }
@@ -228,7 +229,7 @@ async fn m_12_closing_the_stream_cancels_the_call() {
 }
 
 #[tokio::test]
-async fn a_long_call_is_a_task_for_those_who_know_them() {
+async fn m_13_a_long_call_is_a_task_for_those_who_know_them() {
     let hub = hub("").await;
     let mut modern = Modern::new(&hub);
     modern.capabilities = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
@@ -236,10 +237,13 @@ async fn a_long_call_is_a_task_for_those_who_know_them() {
     assert_eq!((&receipt["resultType"], &receipt["status"]), (&json!("task"), &json!("working")), "{receipt}");
     let id = receipt["taskId"].as_str().expect("an id");
     let standing = modern.result("tasks/get", json!({"taskId": id})).await;
-    assert_eq!(standing["status"], "working", "{standing}");
-    modern.result("tasks/cancel", json!({"taskId": id})).await;
+    assert_eq!((&standing["status"], &standing["resultType"]), (&json!("working"), &json!("complete")), "{standing}");
+    let told = modern.result("tasks/cancel", json!({"taskId": id})).await;
+    assert_eq!(told["resultType"], "complete", "{told}");
     until("it is cancelled", async || modern.result("tasks/get", json!({"taskId": id})).await["status"] == "cancelled")
         .await;
+    let over = modern.result("tasks/get", json!({"taskId": id})).await;
+    assert_eq!(over["resultType"], "complete", "{over}");
     let unknown = modern.ask("tasks/get", json!({"taskId": "nobody"})).await;
     assert_eq!(error(&unknown), (200, -32602), "{}", unknown.text());
     let quick = modern.call("local__steps", json!({})).await;

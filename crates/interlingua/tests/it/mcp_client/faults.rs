@@ -29,12 +29,15 @@ async fn m_26_an_expired_session_is_opened_again_once_and_the_call_made_once_mor
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_in_the_middle_is_an_outcome_nobody_knows() {
+async fn m_27_a_stream_that_breaks_off_in_the_middle_is_an_outcome_nobody_knows() {
     let everywhere = Everywhere::start(&[("modern", "http", "modern"), ("legacy", "http", "legacy")]).await;
     for name in &everywhere.names {
         let dropped = call(&everywhere.hub, &format!("{name}/drop"), json!({})).await;
         assert_eq!(fault(&dropped), "outcome_unknown", "{name}: {dropped}");
         assert_eq!(said(&call(&everywhere.hub, &format!("{name}/echo"), json!({"text": "on"})).await), "on", "{name}");
+    }
+    for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {
+        assert_eq!(log.count("call drop"), 1, "{name}: it is not made again");
     }
 }
 
@@ -103,6 +106,20 @@ async fn m_24_a_server_that_hangs_holds_up_neither_its_other_calls_nor_other_ser
     let hub = builder(&[("silent", silent), ("dead", dead), ("hung", hung)]).start().await;
     // What a list waits for at most is what each server is given to start.
     at_most("the list of the one that works", Duration::from_secs(5), listed(&hub, "hung")).await;
+    let client = Modern::new(&hub);
+    let lists = async || {
+        let began = std::time::Instant::now();
+        let names = client.result("tools/list", json!({})).await["tools"].to_string();
+        (began.elapsed(), names.contains("hung__echo"))
+    };
+    let hangs = start(&hub, json!({"skill": "hung/hang", "arguments": {}})).await;
+    for _ in 0..3 {
+        let (took, there) = lists().await;
+        assert!(there, "the list is not emptied by those that hang");
+        assert!(took < Duration::from_secs(1), "nor held up: {took:?}");
+    }
+    reaches(&hub, &hangs, "failed").await;
+    assert!(lists().await.1);
     let late = at_most("its own timeout", Duration::from_secs(1), call(&hub, "hung/hang", json!({}))).await;
     assert_eq!(fault(&late), "deadline", "{late}");
     assert_eq!(said(&call(&hub, "hung/echo", json!({"text": "well"})).await), "well");

@@ -165,5 +165,8 @@ async fn m_31_many_notices_of_a_server_are_one_notice_for_each_kind_to_clients_o
         call(hub, &format!("{name}/change_prompts"), json!({})).await;
         assert_eq!(next(&mut modern).await["method"], "notifications/prompts/list_changed", "{name}");
         assert_eq!(next(&mut legacy).await["method"], "notifications/prompts/list_changed", "{name}");
+        call(hub, &format!("{name}/change_resources"), json!({})).await;
+        assert_eq!(next(&mut modern).await["method"], "notifications/resources/list_changed", "{name}");
+        assert_eq!(next(&mut legacy).await["method"], "notifications/resources/list_changed", "{name}");
     }
 }

@@ -47,6 +47,8 @@ TOOLS = [
     {"name": "hang", "inputSchema": schema(silent={"type": "boolean"})},
     {"name": "slow", "inputSchema": schema(seconds={"type": "number"})},
     {"name": "progress", "inputSchema": schema()},
+    {"name": "unsteady", "inputSchema": schema()},
+    {"name": "change_resources", "inputSchema": schema()},
     {"name": "flood", "inputSchema": schema()},
     {"name": "garbage", "inputSchema": schema()},
     {"name": "ask", "inputSchema": schema()},
@@ -167,6 +169,11 @@ def call(params, caller, request):
         for done in (1, 2):
             notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done, "total": 2})
         return text("two")
+    if name == "unsteady":
+        for done in (0, 0, 2, 1, 2, 3):
+            notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done})
+            time.sleep(0.1)
+        return text("three")
     if name == "flood":
         for done in range(5000):
             notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done})
@@ -213,7 +220,13 @@ def call(params, caller, request):
         return text("touched")
     if name == "change_prompts":
         state["prompts"] = state.get("prompts", 0) + 1
-        tell({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"})
+        for _ in range(20):
+            tell({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"})
+        return text("changed")
+    if name == "change_resources":
+        state["resources"] = state.get("resources", 0) + 1
+        for _ in range(20):
+            tell({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"})
         return text("changed")
     if name == "change":
         state["extra"] += 1
@@ -273,7 +286,7 @@ def listen(request, send):
 
 
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {"listChanged": True},
-                "resources": {"subscribe": True}, "completions": {}}
+                "resources": {"subscribe": True, "listChanged": True}, "completions": {}}
 
 
 def task(method, params):
@@ -330,7 +343,8 @@ def answer(request, caller):
         return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]
                 + [{"name": f"prompt_{n}"} for n in range(state.get("prompts", 0))]}
     if method == "resources/list":
-        return {"resources": [{"uri": "test://one", "name": "one", "mimeType": "text/plain"}]}
+        return {"resources": [{"uri": "test://one", "name": "one", "mimeType": "text/plain"}]
+                + [{"uri": f"test://more/{n}", "name": f"more {n}"} for n in range(state.get("resources", 0))]}
     if method == "resources/templates/list":
         return {"resourceTemplates": [{"uriTemplate": "test://many/{id}", "name": "many"}]}
     if method == "resources/read":

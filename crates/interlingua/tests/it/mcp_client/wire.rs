@@ -270,6 +270,20 @@ async fn m_32_a_progress_token_is_another_one_on_each_hop() {
 }
 
 #[tokio::test]
+async fn m_32_progress_that_does_not_rise_is_not_passed_on() {
+    let everywhere = Everywhere::start(&[("m", "http", "modern"), ("l", "stdio", "legacy")]).await;
+    for name in &everywhere.names {
+        let tool = format!("{name}__unsteady");
+        let mut body = Modern::new(&everywhere.hub).body("tools/call", json!({"name": tool, "arguments": {}}));
+        body["params"]["_meta"]["progressToken"] = "p".into();
+        let headers = [("mcp-protocol-version", MODERN), ("mcp-method", "tools/call"), ("mcp-name", tool.as_str())];
+        let told = messages(&send(&everywhere.hub, Method::POST, "/mcp", &headers, Some(body)).await);
+        let steps: Vec<f64> = told.iter().filter_map(|message| message["params"]["progress"].as_f64()).collect();
+        assert_eq!(steps, [0.0, 2.0, 3.0], "{name}: of 0, 0, 2, 1, 2, 3");
+    }
+}
+
+#[tokio::test]
 async fn m_33_a_cursor_goes_across_peers_and_every_tool_is_listed_once() {
     let (one, two) = (Log::new(), Log::new());
     let peers = [("one", &one), ("two", &two)].map(|(name, log)| (name, with(&program("modern", log), "EXTRA", "700")));

@@ -66,4 +66,22 @@ async fn n_50_what_is_sent_fits_annex_a_refusals_included() {
         let answer = hub.post("/nlip", "application/json", body).await;
         assert_fits_annex_a(&answer.json());
     }
+    let hello = || Full::<Bytes>::new(text("hello").to_string().into());
+    let sent = |method: Method, path: &str, headers: &[(&str, &str)]| {
+        let builder =
+            headers.iter().fold(request(method, path), |builder, (name, value)| builder.header(*name, *value));
+        builder.body(hello()).expect("a request")
+    };
+    let json = ("content-type", "application/json");
+    for (status, sent) in [
+        (401, sent(Method::POST, "/nlip", &[json, ("authorization", "Bearer wrong")])),
+        (404, sent(Method::PUT, "/nlip/uploads/nowhere", &[("content-type", "application/octet-stream")])),
+        (405, sent(Method::GET, "/nlip", &[])),
+        (415, sent(Method::POST, "/nlip", &[("content-type", "text/plain")])),
+    ] {
+        let answer = hub.connect().await.send(sent).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_fits_annex_a(&answer.json());
+        assert_eq!(answer.json()["messagetype"], "error", "{status}: {}", answer.text());
+    }
 }

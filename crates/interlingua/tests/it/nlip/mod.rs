@@ -73,20 +73,23 @@ fn tokens(reply: &Value) -> Vec<Value> {
     parts.into_iter().filter(|part| part["format"] == "token").collect()
 }
 
-/// Required fields, types, lower-case keys, nothing null, no empty list.
-fn assert_fits_annex_a(message: &Value) {
-    let fields = message.as_object().unwrap_or_else(|| panic!("not an object: {message}"));
-    for required in ["format", "subformat", "content"] {
-        assert!(fields.contains_key(required), "no `{required}`: {message}");
-    }
-    for (key, value) in fields {
-        assert_eq!(*key, key.to_lowercase(), "{message}");
-        assert!(key == "content" || !value.is_null(), "`{key}` is null: {message}");
-    }
-    assert!(fields["format"].is_string() && fields["subformat"].is_string(), "{message}");
-    if let Some(parts) = fields.get("submessages") {
+/// Required fields, their types, the closed list of formats, no other field, no empty list, and nothing below a submessage.
+pub(crate) fn assert_fits_annex_a(message: &Value) {
+    let part = |part: &Value, allowed: &[&str]| {
+        let fields = part.as_object().unwrap_or_else(|| panic!("not an object: {part} in {message}"));
+        for (key, value) in fields {
+            assert!(allowed.contains(&key.as_str()), "`{key}` is no field here: {part} in {message}");
+            assert!(key == "content" || key == "submessages" || value.is_string(), "`{key}` is no text: {message}");
+        }
+        assert!(fields.contains_key("content") && fields.contains_key("subformat"), "{part} in {message}");
+        let format = fields.get("format").and_then(Value::as_str).unwrap_or_default();
+        let formats = ["text", "token", "structured", "binary", "location", "generic"];
+        assert!(formats.contains(&format), "the format `{format}`: {part} in {message}");
+    };
+    part(message, &["messagetype", "format", "subformat", "content", "label", "submessages"]);
+    if let Some(parts) = message.get("submessages") {
         let parts = parts.as_array().unwrap_or_else(|| panic!("submessages are no array: {message}"));
         assert!(!parts.is_empty(), "an empty list is never sent: {message}");
-        parts.iter().for_each(assert_fits_annex_a);
+        parts.iter().for_each(|one| part(one, &["format", "subformat", "content", "label"]));
     }
 }

@@ -52,12 +52,22 @@ async fn n_59_as_a_client_the_hub_refuses_a_server_it_cannot_verify() {
     let upstream = tls_hub(&trusted).start().await;
     let misnamed = tls_hub(&other_name).start().await;
     let url = |hub: &Hub| format!("https://localhost:{}/nlip", hub.address().port());
+    checked_at(&url(&upstream), &url(&misnamed), &trusted, &other_name).await;
+    let url = |hub: &Hub| format!("wss://localhost:{}/nlip/ws", hub.address().port());
+    checked_at(&url(&upstream), &url(&misnamed), &trusted, &other_name).await;
+}
+
+/// A server whose certificate is trusted is spoken to; the same one untrusted, and one of another name, are not.
+async fn checked_at(
+    upstream: &str,
+    misnamed: &str,
+    trusted: &CertifiedKey<rcgen::KeyPair>,
+    other_name: &CertifiedKey<rcgen::KeyPair>,
+) {
     let config = format!(
-        "peers:\n  known: {{ nlip: {{ url: \"{0}\", ca: ./trusted.pem }}, effects: reads }}\n  \
-         stranger: {{ nlip: {{ url: \"{0}\" }}, effects: reads }}\n  \
-         misnamed: {{ nlip: {{ url: \"{1}\", ca: ./other.pem }}, effects: reads }}\n",
-        url(&upstream),
-        url(&misnamed)
+        "peers:\n  known: {{ nlip: {{ url: \"{upstream}\", ca: ./trusted.pem }}, effects: reads }}\n  \
+         stranger: {{ nlip: {{ url: \"{upstream}\" }}, effects: reads }}\n  \
+         misnamed: {{ nlip: {{ url: \"{misnamed}\", ca: ./other.pem }}, effects: reads }}\n"
     );
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
         .config(&config)
@@ -71,5 +81,6 @@ async fn n_59_as_a_client_the_hub_refuses_a_server_it_cannot_verify() {
     for peer in ["stranger", "misnamed"] {
         let answer = hub.post_json(&format!("/agents/{peer}/nlip"), &text("hello")).await;
         assert_eq!(answer.json()["messagetype"], "error", "{peer}: {}", answer.text());
+        assert!(answer.text().contains("certificate"), "{peer} at {upstream}: {}", answer.text());
     }
 }

@@ -60,13 +60,18 @@ async fn n_31_the_label_of_a_token_comes_back_with_it() {
 
 #[tokio::test]
 async fn n_32_what_only_looks_like_a_token_is_left_alone() {
-    let lookalike = json!({"format": "text", "subformat": "conversational english", "content": "keep me"});
     let hub = hub().await;
-    let reply = ask(&hub, &with(text("hello"), &[lookalike.clone(), token("conversation", "T")])).await;
-    assert_eq!(tokens(&reply).iter().filter(|one| one["content"] == "T").count(), 1, "{reply}");
-    assert!(tokens(&reply).iter().all(|one| one["content"] != "keep me"), "{reply}");
-    let kept = echoed(&hub, &[lookalike.clone(), token("conversation", "T")]).await;
-    assert!(kept.iter().any(|part| part["content"] == "keep me" && part["format"] == "text"), "{kept:?}");
+    for lookalike in [
+        json!({"format": "text", "subformat": "conversational english", "content": "keep me"}),
+        json!({"format": "generic", "subformat": "conversation", "content": "keep me"}),
+        json!({"format": "structured", "subformat": "authentication_x", "content": "keep me"}),
+    ] {
+        let reply = ask(&hub, &with(text("hello"), &[lookalike.clone(), token("conversation", "T")])).await;
+        assert_eq!(tokens(&reply).iter().filter(|one| one["content"] == "T").count(), 1, "{reply}");
+        assert!(tokens(&reply).iter().all(|one| one["content"] != "keep me"), "{reply}");
+        let kept = echoed(&hub, &[lookalike.clone(), token("conversation", "T")]).await;
+        assert!(kept.contains(&lookalike), "{lookalike}, whole: {kept:?}");
+    }
 }
 
 #[tokio::test]
@@ -77,4 +82,10 @@ async fn n_33_the_hubs_own_token_stands_beside_the_callers() {
     let sent = token("conversation_me", "mine");
     let both = tokens(&ask(&hub, &with(text("hello"), &[own[0].clone(), sent.clone()])).await);
     assert!(both.contains(&sent) && both.contains(&own[0]), "{both:?}");
+    // Also in the first message of a conversation, when the hub has none yet to be sent back.
+    let first = tokens(&ask(&hub, &with(text("hello"), std::slice::from_ref(&sent))).await);
+    let added: Vec<_> = first.iter().filter(|token| **token != sent).collect();
+    assert_eq!((first.len(), added.len()), (2, 1), "the caller's and one of the hub's: {first:?}");
+    assert_ne!(added[0]["subformat"], sent["subformat"], "{first:?}");
+    assert_ne!(added[0]["content"], sent["content"], "{first:?}");
 }

@@ -65,6 +65,31 @@ async fn n_53_a_byte_string_stays_a_byte_string() {
 }
 
 #[tokio::test]
+async fn n_53_a_picture_goes_through_the_hub_as_bytes() {
+    let (_hub, mut socket) = open("/nlip/ws").await;
+    let part = |kind: [&str; 2], content: &[u8], label: Option<&str>| {
+        let head = vec![if label.is_some() { 0xA4 } else { 0xA3 }];
+        let label = label.map(|label| entry("label", &short(label))).unwrap_or_default();
+        let kind = [entry("format", &short(kind[0])), entry("subformat", &short(kind[1]))].concat();
+        [head, kind, entry("content", content), label].concat()
+    };
+    // Every byte there is: most of them are no text.
+    let bytes = [0x59, 0x01, 0x00].into_iter().chain(0..=255).collect::<Vec<u8>>();
+    let call = [vec![0xA1], entry("skill", &short("hub/echo"))].concat();
+    let below = [
+        vec![0x82],
+        part(["structured", "json"], &call, Some("interlingua-call")),
+        part(["binary", "image/png"], &bytes, None),
+    ];
+    let head = [entry("format", &short("text")), entry("subformat", &short("english")), entry("content", &short("x"))];
+    let message = [vec![0xA4], head.concat(), entry("submessages", &below.concat())].concat();
+    socket.send(Fin::Last, Opcode::Binary, &message).await;
+    let (first, payload) = socket.read().await.expect("an answer");
+    assert_eq!(first, 0x82, "a whole binary message");
+    assert!(contains(&payload, &entry("content", &bytes)), "{}", String::from_utf8_lossy(&payload));
+}
+
+#[tokio::test]
 async fn n_53_byte_strings_inside_structured_content_come_back_from_a_peer_as_they_were() {
     let echo = Peer::nlip_server("nlip_server.echo:app").await;
     let yaml = format!(

@@ -22,7 +22,7 @@ async fn wants(secret: &'static str) -> Scripted {
 }
 
 #[tokio::test]
-async fn n_70_asked_by_a_control_message_the_configured_token_is_shown_then_and_on_every_later_message() {
+async fn n_50_n_70_asked_by_a_control_message_the_configured_token_is_shown_then_and_on_every_later_message() {
     let scripted = wants("key-of-the-hub").await;
     let line = format!("{{ nlip: {{ url: \"http://{}/nlip\", token: key-of-the-hub }} }}", scripted.address());
     let hub = hub(&[("desk", line)]).await;
@@ -32,6 +32,7 @@ async fn n_70_asked_by_a_control_message_the_configured_token_is_shown_then_and_
     assert_eq!(second["content"], "come in", "{second}");
 
     let heard = scripted.heard();
+    heard.iter().for_each(|heard| crate::nlip::assert_fits_annex_a(&heard.json()));
     let kinds: Vec<Value> = heard.iter().map(|heard| heard.json()["messagetype"].clone()).collect();
     let data = Value::Null;
     assert_eq!(kinds, [data.clone(), "control".into(), data.clone(), data], "asked, answered, said again, said more");

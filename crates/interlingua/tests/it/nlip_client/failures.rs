@@ -33,6 +33,18 @@ async fn n_73_the_first_drafts_errors_are_understood_and_never_emitted() {
 }
 
 #[tokio::test]
+async fn n_73_an_error_of_the_first_draft_in_a_submessage_is_understood_too() {
+    let failed = json!({"messagetype": "error", "format": "text", "subformat": "english", "content": "no"});
+    let reply = with(failed, [json!({"format": "error", "subformat": "code", "content": "E7"})]);
+    let scripted = Scripted::http(move |_, _| Say::Json(reply.clone())).await;
+    let hub = hub(&[("desk", agent(scripted.address()))]).await;
+    let answer = hub.post_json("/agents/desk/nlip", &text("a key, please")).await.json();
+    assert_eq!((&answer["messagetype"], kind(&answer)), (&json!("error"), json!("peer_failed")), "{answer}");
+    assert!(answer.to_string().contains("E7"), "{answer}");
+    crate::nlip::assert_fits_annex_a(&answer);
+}
+
+#[tokio::test]
 async fn a_busy_agent_makes_the_call_busy_and_says_when_to_come_back() {
     let scripted = Scripted::http(|_, _| Say::Status(429, vec![("retry-after", "7".to_owned())], text("later"))).await;
     let hub = hub(&[("desk", agent(scripted.address()))]).await;

@@ -34,7 +34,7 @@ async fn offering(address: Arc<OnceLock<String>>) -> Scripted {
 }
 
 #[tokio::test]
-async fn n_71_large_content_is_asked_about_uploaded_and_referred_to() {
+async fn n_50_n_71_large_content_is_asked_about_uploaded_and_referred_to() {
     let address = Arc::new(OnceLock::new());
     let scripted = offering(address.clone()).await;
     let place = format!("http://{}/up/77", scripted.address());
@@ -47,6 +47,7 @@ async fn n_71_large_content_is_asked_about_uploaded_and_referred_to() {
     let heard = scripted.heard();
     let [asked, uploaded, said] = heard.as_slice() else { panic!("ask, upload, refer: {}", heard.len()) };
     assert_eq!(asked.json()["messagetype"], "control");
+    [asked, said].into_iter().for_each(|heard| crate::nlip::assert_fits_annex_a(&heard.json()));
     assert_eq!((uploaded.path.as_str(), uploaded.header("content-type")), ("/up/77", Some("application/octet-stream")));
     assert_eq!(uploaded.body, bytes);
     let referred = json!({"format": "structured", "subformat": "uri", "content": place});

@@ -15,7 +15,7 @@ fn all_kinds() -> [Value; 4] {
 }
 
 #[tokio::test]
-async fn n_34_every_kind_of_token_goes_back_unmodified_also_after_a_crash() {
+async fn n_34_n_50_every_kind_of_token_goes_back_unmodified_also_after_a_crash() {
     let scripted = Scripted::http(|_, before| match before {
         0 => Say::Json(with(text("welcome"), all_kinds())),
         _ => says("again"),
@@ -29,6 +29,7 @@ async fn n_34_every_kind_of_token_goes_back_unmodified_also_after_a_crash() {
     hub.post_json("/agents/desk/nlip", &then(&second, "three")).await;
 
     let heard = scripted.heard();
+    heard.iter().for_each(|heard| crate::nlip::assert_fits_annex_a(&heard.json()));
     assert!(tokens(&heard[0].json()).is_empty(), "a first message has no token to return");
     for later in &heard[1..] {
         assert_eq!(tokens(&later.json()), all_kinds(), "kept until replaced, in order, label and all");
@@ -67,7 +68,9 @@ async fn n_69_each_side_of_the_proxy_has_its_own_conversation() {
     for answer in [&first, &second] {
         let shown = tokens(answer);
         assert!(mine.iter().all(|own| shown.contains(own)), "the caller's own come back to it: {shown:?}");
-        assert!(!format!("{shown:?}").contains("north-"), "an agent's never reach the caller: {shown:?}");
+        for agents in ["north-", "south-"] {
+            assert!(!format!("{shown:?}").contains(agents), "an agent's never reach the caller: {shown:?}");
+        }
     }
     let seen = |peer: &Scripted| peer.heard().iter().map(|heard| tokens(&heard.json())).collect::<Vec<_>>();
     let none: Vec<Value> = Vec::new();
@@ -75,4 +78,25 @@ async fn n_69_each_side_of_the_proxy_has_its_own_conversation() {
     assert_eq!(seen(&north), expected, "one conversation here is one there; another is another");
     assert_eq!(seen(&south), [none]);
     assert_eq!(stranger["content"], "north");
+}
+
+#[tokio::test]
+async fn n_69_behind_the_front_door_too() {
+    let north = Scripted::http(|_, before| {
+        Say::Json(with(text("north"), [token("conversation_north", &format!("north-{before}"))]))
+    })
+    .await;
+    let yaml = format!("peers:\n  north: {}\nfront_door: north\n", agent(north.address()));
+    let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), &yaml).await;
+    let mine = [token("authentication", "secret-of-the-caller"), token("conversation_me", "mine")];
+    let first = hub.post_json("/nlip", &with(text("one"), mine.clone())).await.json();
+    let second = hub.post_json("/nlip", &then(&first, "two")).await.json();
+    for answer in [&first, &second] {
+        let shown = tokens(answer);
+        assert_eq!(answer["content"], "north", "{answer}");
+        assert!(mine.iter().all(|own| shown.contains(own)), "the caller's own come back to it: {shown:?}");
+        assert!(!answer.to_string().contains("north-"), "an agent's never reach the caller: {answer}");
+    }
+    let seen: Vec<Vec<Value>> = north.heard().iter().map(|heard| tokens(&heard.json())).collect();
+    assert_eq!(seen, [vec![], vec![token("conversation_north", "north-0")]]);
 }

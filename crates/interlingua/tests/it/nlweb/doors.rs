@@ -28,7 +28,7 @@ async fn q_01_a_form_is_taken_unless_a_foreign_page_sends_it() {
 }
 
 #[tokio::test]
-async fn q_62_ask_list_sites_and_await_are_tools() {
+async fn q_40_q_62_ask_list_sites_and_await_are_tools() {
     let hub = hub_with("mcp: { hub_tools: all }").await;
     let client = Modern::new(&hub);
     let names = client.result("tools/list", json!({})).await["tools"].to_string();

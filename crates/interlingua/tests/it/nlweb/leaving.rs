@@ -88,7 +88,7 @@ async fn q_65_whoever_leaves_a_stream_ends_the_work_of_whoever_was_asked() {
 }
 
 #[tokio::test]
-async fn q_65_whoever_leaves_before_a_whole_answer_ends_the_work_too() {
+async fn q_64_q_65_whoever_leaves_before_a_whole_answer_ends_the_work_too() {
     let hub = working().await;
     let mut connection = hub.connect().await;
     // The first generation knows no promises.
@@ -119,7 +119,7 @@ async fn q_65_whoever_leaves_a_stream_leaves_the_site_that_is_asked() {
 }
 
 #[tokio::test]
-async fn q_25_q_43_q_44_a_promise_says_how_far_the_work_is_outlives_its_connection_and_is_kept() {
+async fn q_25_q_40_q_43_q_44_a_promise_says_how_far_the_work_is_outlives_its_connection_and_is_kept() {
     for (version, promised) in [("0.55", (202, "promise", "answer")), ("0.54", (200, "Promise", "Answer"))] {
         let hub = working().await;
         let (status, kind, answer) = promised;

@@ -30,6 +30,14 @@ effects: { reads: true, idempotent: true }
 reply: lines
 command: [sh, -c, 'echo "{\"progress\":{\"note\":\"thinking\"}}"; sleep 4; echo "{\"result\":{\"thoughts\":[{\"name\":\"deep\"}]}}"']
 "#;
+const QUICK: &str = r#"
+name: quick
+description: Thinks for half a second.
+phrases: { en: ["think quickly"] }
+effects: { reads: true, idempotent: true }
+reply: lines
+command: [sh, -c, 'sleep 0.5; echo "{\"result\":{\"thoughts\":[{\"name\":\"shallow\"}]}}"']
+"#;
 const PONDER: &str = r#"
 name: ponder
 description: Ponders something for a while.
@@ -45,8 +53,11 @@ async fn hub() -> Hub {
 }
 
 async fn hub_with(yaml: &str) -> Hub {
-    let builder =
-        builder().file("tools/recipes.yaml", RECIPES).file("tools/late.yaml", LATE).file("tools/ponder.yaml", PONDER);
+    let builder = builder()
+        .file("tools/recipes.yaml", RECIPES)
+        .file("tools/late.yaml", LATE)
+        .file("tools/ponder.yaml", PONDER)
+        .file("tools/quick.yaml", QUICK);
     builder.config(&format!("tools: {{ directory: ./tools }}\n{yaml}\n")).start().await
 }
 
@@ -80,6 +91,46 @@ async fn q_01_q_05_q_07_q_60_flat_requests_are_answered_flat() {
         kinds.contains(&"result_batch".to_owned()) && kinds.last().is_some_and(|kind| kind == "complete"),
         "{text}"
     );
+    let lines = text.lines().filter(|line| !line.is_empty());
+    assert!(lines.clone().all(|line| line.starts_with("data: ") || line.starts_with(':')), "no other field: {text}");
+}
+
+#[tokio::test]
+async fn q_04_an_answer_without_an_id_is_given_one_and_each_another() {
+    let hub = hub().await;
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let answer = hub.get("/ask?query=recipes%20with%20leek&streaming=false").await.json();
+        seen.push(answer["query_id"].as_str().expect("an id").to_owned());
+        let stream = hub.get("/ask?query=recipes%20with%20leek").await.text();
+        let ids: Vec<Value> = messages(&stream).iter().map(|message| message["query_id"].clone()).collect();
+        assert!(ids.len() > 2 && ids.iter().all(|id| *id == ids[0]), "one id in all of a stream: {stream}");
+        seen.push(ids[0].as_str().expect("an id").to_owned());
+    }
+    assert!(seen.iter().all(|id| !id.is_empty()), "{seen:?}");
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 4, "{seen:?}");
+}
+
+#[tokio::test]
+async fn q_20_q_22_keys_that_are_unknown_numbers_out_of_range_and_ids_of_answers() {
+    let hub = hub().await;
+    let asked = async |more: Value| {
+        let mut body = nested("", json!({"meta": {"api_version": "0.54"}}));
+        body["query"] = json!({"text": "recipes with leek"});
+        body["query"].as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        ask(&hub, body).await
+    };
+    let answer = asked(json!({"cuisine": "thai"})).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!("INVALID_REQUEST")), "{}", answer.text());
+    let (one, two) = (asked(json!({})).await.json(), asked(json!({})).await.json());
+    let id = |answer: &Value| answer["_meta"]["request_id"].as_str().expect("an id").to_owned();
+    assert!(!id(&one).is_empty() && id(&one) != id(&two), "{one}");
+    let item = one["results"][0].as_object().expect("an item");
+    for key in ["@type", "url", "name", "site", "score", "description", "grounding"] {
+        assert!(item.contains_key(key), "no `{key}`: {one}");
+    }
 }
 
 /// The data of every event, whatever its name.
@@ -145,6 +196,9 @@ async fn q_24_q_25_q_43_q_64_a_long_run_is_promised_looked_after_and_cancelled()
     let look = async |action: &str| hub.post_json("/await", &json!({"promise_token": token, "action": action})).await;
     until("the answer", async || look("checkin").await.json()["_meta"]["response_type"] == "answer").await;
     assert_eq!(look("checkin").await.json()["results"][0]["name"], "deep");
+    // What takes less than two seconds is not promised.
+    let answer = ask(&hub, nested("think quickly", json!({}))).await;
+    assert_eq!((answer.status, &answer.json()["results"][0]["name"]), (200, &json!("shallow")), "{}", answer.text());
 
     let answer = ask(&hub, nested("think about it", json!({}))).await.json();
     let token = answer["promise"]["token"].clone();

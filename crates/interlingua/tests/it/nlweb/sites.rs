@@ -25,7 +25,7 @@ fn first_generation() -> Say {
 }
 
 #[tokio::test]
-async fn q_50_a_site_of_the_first_generation_is_found_by_trying_and_remembered() {
+async fn q_03_q_50_a_site_of_the_first_generation_is_found_by_trying_and_remembered() {
     for refusal in [400, 404, 405, 200] {
         let site = Scripted::web(move |heard, _| match (heard.method.as_str(), refusal) {
             ("POST", 200) => Say::Stream(vec![

@@ -31,6 +31,17 @@ fn every_test_that_the_page_on_security_names_exists() {
     assert!(unknown.is_empty(), "no such tests: {unknown:?}");
 }
 
+/// No test can measure it, so this one reads: there is one comparison of hashed tokens, and it takes the same time for all.
+#[test]
+fn h_06_tokens_of_sessions_are_compared_in_constant_time() {
+    let text = fs::read_to_string(root_file("crates/protocols/envelope/src/session/token.rs")).expect("the source");
+    let derives = text.lines().find(|line| line.starts_with("#[derive")).expect("a derive");
+    let hashed = text.split(derives).nth(1).expect("what derives").trim_start();
+    assert!(hashed.starts_with("pub struct Hashed(") && !derives.contains("PartialEq"), "{derives}\n{hashed:.60}");
+    let equal = text.split("impl PartialEq for Hashed").nth(1).and_then(|rest| rest.split("\n}\n").next());
+    assert!(equal.is_some_and(|body| body.contains("verify_slices_are_equal(&self.0, &other.0)")), "{equal:?}");
+}
+
 /// Each key, how it is changed, and the test that changes it.
 #[test]
 fn every_key_of_the_hardening_guide_has_a_test_that_changes_it() {

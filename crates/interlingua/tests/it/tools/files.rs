@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use interlingua_testkit::Hub;
+use interlingua_testkit::{Hub, HubBuilder};
 use serde_json::json;
 
 use super::{Talk, builder, fault, seen};
@@ -34,8 +34,20 @@ async fn s_02_no_spelling_of_a_path_leads_outside() {
     }
 }
 
+#[tokio::test]
+async fn s_02_home_is_the_home_of_who_runs_the_hub() {
+    let builder = with_contexts();
+    let home = builder.directory().to_path_buf();
+    let hub = builder.environment("HOME", &home.to_string_lossy()).start().await;
+    let mut talk = Talk::with(&hub);
+    let read = talk.call("local/read_file", json!({"path": "~/library/book.txt"})).await;
+    assert_eq!(read["content"], "a book", "{read}");
+    let denied = talk.call("local/read_file", json!({"path": "~/desk/diary.txt"})).await;
+    assert_eq!(fault(&denied), "denied", "{denied}");
+}
+
 /// A hub with one context that is written but for a file in it, one that is read, and one that is a single file.
-async fn with_contexts() -> Hub {
+fn with_contexts() -> HubBuilder {
     let roots = "
 tools:
   workspace: ./workspace
@@ -51,13 +63,11 @@ tools:
         .file("library/book.txt", "a book")
         .file("desk/letter.txt", "a letter")
         .file("desk/diary.txt", "a diary")
-        .start()
-        .await
 }
 
 #[tokio::test]
 async fn s_03_excluded_names_and_protected_paths_stay_read_only() {
-    let hub = with_contexts().await;
+    let hub = with_contexts().start().await;
     let path = |below: &str| hub.directory().join(below).to_string_lossy().into_owned();
     let mut talk = Talk::with(&hub);
     let made = talk.call("local/write_file", json!({"path": path("shared/new.txt"), "content": "new"})).await;
@@ -83,7 +93,7 @@ async fn s_03_who_may_write_files_may_not_install_programs() {
 
 #[tokio::test]
 async fn s_05_a_file_context_allows_that_file_and_no_sibling() {
-    let hub = with_contexts().await;
+    let hub = with_contexts().start().await;
     let path = |below: &str| hub.directory().join(below).to_string_lossy().into_owned();
     let mut talk = Talk::with(&hub);
     let letter = talk.call("local/read_file", json!({"path": path("desk/letter.txt")})).await;

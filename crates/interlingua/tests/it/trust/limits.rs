@@ -49,7 +49,7 @@ fn body_tells(body: &Value) {
 }
 
 #[tokio::test]
-async fn http_answers_have_the_status_the_header_and_the_time_in_their_body() {
+async fn q_44_http_answers_have_the_status_the_header_and_the_time_in_their_body() {
     let hub = spent().await;
     let api = hub.post_json("/api/exchanges", &json!({"skill": "hub/echo", "arguments": {}})).await;
     header_tells(&api, 429);
@@ -57,6 +57,7 @@ async fn http_answers_have_the_status_the_header_and_the_time_in_their_body() {
     let nlip = hub.post_json("/nlip", &call("hub/echo", &json!({"text": "x"}))).await;
     header_tells(&nlip, 429);
     body_tells(&nlip.json());
+    crate::nlip::assert_fits_annex_a(&nlip.json());
     let nlweb = send(&hub, Method::GET, "/ask?query=echo%20x&streaming=false", &[], None).await;
     header_tells(&nlweb, 429);
     assert!(nlweb.text().contains("RATE_LIMITED"), "{}", nlweb.text());

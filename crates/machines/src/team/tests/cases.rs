@@ -208,7 +208,7 @@ fn timeout_with_votes_with_answers_and_with_nothing() {
 }
 
 #[test]
-fn timeout_prefers_the_living_but_loses_no_answer() {
+fn c_17_c_15_timeout_prefers_the_living_but_loses_no_answer() {
     let mut play = Play::new(plan(&["ann", "bob"]));
     play.batch(vec![(B, answer("Lyon")), (A, answer("Paris"))]);
     play.fails(A);

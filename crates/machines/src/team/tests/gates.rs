@@ -13,7 +13,7 @@ fn the_limit_of_all_makes_everyone_vote_only() {
 }
 
 #[test]
-fn deferred_voting_waits_for_those_who_can_still_answer() {
+fn c_01_deferred_voting_waits_for_those_who_can_still_answer() {
     let mut play = Play::ruled(&["ann", "bob"], |rules| {
         rules.answers_each = Some(1);
         rules.defer_voting = true;
@@ -42,7 +42,7 @@ fn deferred_voting_does_not_wait_for_who_cannot_answer() {
 }
 
 #[test]
-fn who_is_too_far_ahead_is_refused_and_paused() {
+fn c_01_who_is_too_far_ahead_is_refused_and_paused() {
     let mut play = Play::new(plan(&["ann", "bob"]));
     play.answers(A, "one");
     play.answers(A, "two");
@@ -160,7 +160,7 @@ fn updates_can_be_switched_off() {
 }
 
 #[test]
-fn after_the_hard_limit_a_vote_counts_unless_its_choice_has_changed() {
+fn c_07_after_the_hard_limit_a_vote_counts_unless_its_choice_has_changed() {
     let late = |choice: &str| {
         let mut play = Play::ruled(&["ann", "bob", "cid"], |rules| {
             rules.times.later_round = Some(Duration::from_secs(60));

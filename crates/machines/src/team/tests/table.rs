@@ -6,10 +6,13 @@ use super::*;
 fn c_01_a_round_begins_with_all_answers_and_a_fresh_attempt() {
     let mut play = Play::new(abc());
     assert_eq!(play.started(), [A, B, C], "in the order of registration");
+    play.waits(5);
     play.answers(A, "Paris");
     assert_eq!(play.started(), [A], "the author looks again; the others are still running");
     let round = play.running(A).expect("running");
-    assert_eq!((round.seen.as_slice(), round.attempt, round.began), (&[1, 0, 0][..], 1, START));
+    let now = START.after(Duration::from_secs(5));
+    assert_eq!((round.seen.as_slice(), round.attempt, round.began), (&[1, 0, 0][..], 1, now), "its time begins anew");
+    assert_eq!(play.running(B).expect("running").began, START, "and that of nobody else");
     assert!(!play.team.place(A).restart, "it has just been shown everything");
     assert!(play.team.place(B).restart);
 }
@@ -143,6 +146,8 @@ fn c_10_a_third_violation_or_a_failure_kills_and_the_others_go_on() {
     assert!(play.is_killed(A));
     play.fails(B);
     assert!(play.is_killed(B));
+    let recorded = |seat| play.team.place(seat).stand.clone();
+    assert!(matches!(recorded(B), Stand::Killed(fault) if fault.kind == FaultKind::Unreachable), "its error is kept");
     play.answers(C, "Paris");
     play.votes(C, "agent3");
     assert_eq!(play.choice().winner, C);
@@ -175,6 +180,24 @@ fn c_12_after_the_hard_limit_other_tools_are_denied_and_the_tenth_denial_kills()
     assert!(play.is_killed(A));
     play.answers(B, "still taken");
     assert_eq!(play.team.revisions(), [0, 1]);
+}
+
+#[test]
+fn c_12_only_denials_one_after_another_kill() {
+    let mut play = Play::ruled(&["ann", "bob"], |rules| rules.times.first_round = Some(Duration::from_secs(60)));
+    play.waits(60);
+    play.waits(120);
+    for _ in 0..9 {
+        assert_eq!(play.one(A, wants("t")), [Record::Denied { seat: A }]);
+    }
+    // She decides, though wrongly: that is no tool that is denied.
+    assert!(matches!(&play.votes(A, "agent2")[..], [Record::Refused { seat: A, .. }]));
+    for number in 1..=9 {
+        assert_eq!(play.one(A, wants("t")), [Record::Denied { seat: A }], "denial {number} of the second row");
+    }
+    assert!(!play.is_killed(A), "nine and nine are not ten one after another");
+    play.one(A, wants("t"));
+    assert!(play.is_killed(A));
 }
 
 #[test]

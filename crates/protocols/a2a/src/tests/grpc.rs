@@ -64,6 +64,17 @@ fn a_30_a_status_has_its_reason_and_fields() {
     let fault = Fault::caller(FaultKind::NotFound(Noun::Task), "no such task");
     let told = details(&Error::of(&fault, None));
     assert_eq!(reason(&told).as_deref(), Some("TASK_NOT_FOUND"));
+    // By hand: what our own decoder would forgive.
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(told.trim_end_matches('=')).expect("base64");
+    let at = |words: &str| {
+        let field = [&[u8::try_from(words.len()).expect("short")], words.as_bytes()].concat();
+        bytes.windows(field.len()).position(|window| window == field).unwrap_or_else(|| panic!("no {words}"))
+    };
+    let kind = at("type.googleapis.com/google.rpc.ErrorInfo");
+    let (why, domain) = (at("TASK_NOT_FOUND"), at("a2a-protocol.org"));
+    assert!(kind < why && why < domain, "an ErrorInfo with its reason and domain");
+    assert_eq!((bytes[kind - 1], bytes[why - 1], bytes[domain - 1]), (0x0a, 0x0a, 0x12), "in fields 1, 1 and 2");
     let busy = Fault::caller(FaultKind::Busy, "later").retry(Retry::After(Some(Duration::from_millis(1500))));
     let busy = busy.field("message.parts", "must not be empty");
     assert_eq!(reason(&details(&Error::of(&busy, None))).as_deref(), Some("BUSY"));

@@ -194,6 +194,32 @@ fn r_19_output_is_streamed_in_chunks_and_joined_without_logs() {
 }
 
 #[test]
+fn r_19_after_a_stream_the_last_response_has_the_blocks_and_where_they_came_from() {
+    let mut encoder = encoder(vec![tool("t1")], Delivery::Stream);
+    encoder.encode(0, &said("a", Channel::Answer, Piece::Whole, "see"), &[], stamp(1)).expect("a chunk");
+    let blob = Part::new(Body::Blob(Blob::Inline(b"\x01\x02".as_slice().into())), Provenance::hub());
+    let last = encoder.encode(0, &completed(vec![text("see"), blob], None), &[], stamp(2)).expect("a response");
+    let last = tree(&last);
+    let expected =
+        json!({"output": "see", "blocks": [{"type": "text", "text": "see"}, {"type": "blob", "data": "AQI="}]});
+    assert_eq!(last["tool_results"][0]["result"], expected);
+    assert_eq!(last["tool_results"][0]["metadata"]["protocol"], "builtin");
+}
+
+/// As `conformance/deviations.md` says of R-20: reasoning is not passed over, and is told as a log.
+#[test]
+fn r_20_in_a_chat_reasoning_is_a_log_line_and_no_part_of_the_content() {
+    let mut encoder = encoder(vec![Of::Chat], Delivery::Stream);
+    let mut next =
+        |event: &Event| encoder.encode(0, event, &[], stamp(1)).map(|message| tree(&message)["content"].clone());
+    let thought = next(&said("r", Channel::Reasoning, Piece::Whole, "hm"));
+    assert_eq!(thought, Some(json!({"stream_chunk": "hm", "is_log": true})));
+    let words = next(&said("a", Channel::Answer, Piece::Whole, "yes"));
+    assert_eq!(words, Some(json!({"partial": true, "content": "yes"})));
+    assert_eq!(next(&completed(vec![], None)), Some(json!({"partial": false, "complete": true, "content": "yes"})));
+}
+
+#[test]
 fn r_19_a_whole_answer_has_no_chunks() {
     let mut encoder = encoder(vec![tool("t1")], Delivery::Whole);
     assert!(encoder.encode(0, &said("a", Channel::Answer, Piece::Whole, "one"), &[], stamp(1)).is_none());
@@ -334,7 +360,7 @@ fn losses_are_told_once() {
 }
 
 #[test]
-fn pieces_that_are_not_text_are_blocks() {
+fn r_19_pieces_that_are_not_text_are_blocks() {
     let blob = Part::new(Body::Blob(Blob::Inline(b"\x01\x02".as_slice().into())), Provenance::hub());
     let response = encode_one(completed(vec![text("see"), blob], None));
     let expected =

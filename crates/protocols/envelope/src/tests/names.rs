@@ -37,7 +37,7 @@ fn r_06_an_unknown_name_is_guessed_by_its_spelling() {
 }
 
 #[test]
-fn a_tool_is_found_under_each_of_its_spellings() {
+fn r_06_a_tool_is_found_under_each_of_its_spellings() {
     let (names, collisions) = Table::build(&Translators::default(), registry());
     assert_eq!(collisions, []);
     for spelt in ["mcp__search__web_search", "mcp__web_search", "search/web_search"] {
@@ -63,13 +63,16 @@ fn h_13_the_registry_decides_and_not_the_prefix() {
 }
 
 #[test]
-fn h_13_a_name_claimed_twice_collides_and_the_first_keeps_it() {
+fn h_13_a_name_claimed_twice_means_neither_and_the_ids_still_do() {
     // Split at another `__` the two would be one tool.
     let skills = [(SkillId::new("a", "b__c"), "mcp".into()), (SkillId::new("a__b", "c"), "mcp".into())];
     let (names, collisions) = Table::build(&Translators::default(), skills);
     assert_eq!(collisions.len(), 1);
     assert_eq!(collisions[0].name, "mcp__a__b__c");
-    assert_eq!(skill(&names, "mcp__a__b__c"), found("a/b__c", "mcp"));
+    let fault = names.named("mcp__a__b__c").expect_err("neither by guess");
+    assert_eq!(fault.kind, FaultKind::InvalidInput);
+    assert!(fault.public.contains("a/b__c") && fault.public.contains("a__b/c"), "{}", fault.public);
+    assert_eq!(skill(&names, "a/b__c"), found("a/b__c", "mcp"));
     assert_eq!(skill(&names, "a__b/c"), found("a__b/c", "mcp"));
 }
 

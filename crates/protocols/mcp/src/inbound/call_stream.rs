@@ -90,7 +90,7 @@ pub(super) struct CallStream {
     running: Running,
     /// Who answers.
     party: Party,
-    told: f64,
+    told: Option<f64>,
     transcript: Transcript,
     /// When a receipt is due.
     due: Option<Instant>,
@@ -223,7 +223,7 @@ impl CallStream {
             about,
             running,
             party: Party::Hub,
-            told: 0.0,
+            told: None,
             transcript: Transcript::default(),
             due: receipt.then(|| Instant::now() + PATIENCE),
             pending: None,
@@ -343,11 +343,11 @@ impl CallStream {
     /// Under the client's own token, and always rising.
     fn progress(&mut self, done: Option<f64>, total: Option<f64>, note: Option<&str>) -> Option<Next> {
         let token = self.about.said.progress.as_ref()?;
-        let done = done.unwrap_or(self.told + 1.0);
-        if done <= self.told && self.told > 0.0 {
+        let done = done.unwrap_or(self.told.unwrap_or(0.0) + 1.0);
+        if self.told.is_some_and(|told| done <= told) {
             return None;
         }
-        self.told = done;
+        self.told = Some(done);
         Some(Next::Message(notify::progress(token, done, total, note)))
     }
 

@@ -29,7 +29,7 @@ pub struct NlipPeer {
     pub token: Option<Secret>,
     /// A PEM file of authorities to trust instead of the machine's own.
     pub ca: Option<PathBuf>,
-    /// Send the token even where it can be read on the way (neither TLS nor loopback).
+    /// Speak to it even where all can be read on the way, the token too (neither TLS nor loopback).
     #[serde(default)]
     pub insecure: bool,
 }
@@ -81,11 +81,13 @@ impl PeerSection for NlipPeer {
             Ok(uri) => uri,
             Err(message) => return found.refuse(format!("{path}.url"), message),
         };
-        if self.token.is_some() && !self.insecure && is_open(&uri) {
-            found.refuse(
-                format!("{path}.token"),
-                "the token would travel unencrypted; use https or wss, or set `insecure: true` here",
-            );
+        if !self.insecure && is_open(&uri) {
+            let (key, what) = match self.token {
+                Some(_) => ("token", "the token"),
+                None => ("url", "what is said"),
+            };
+            let why = format!("{what} would travel unencrypted; use https or wss, or set `insecure: true` here");
+            found.refuse(format!("{path}.{key}"), why);
         }
         authorities(path, self.ca.as_deref(), found);
     }

@@ -373,6 +373,28 @@ fn n_72_labels_that_are_roles_and_numbers_are_history() {
 }
 
 #[test]
+fn n_72_roles_alone_are_history_in_the_order_sent_and_numbers_alone_stay_labels() {
+    let turn = |label: &str, text: &str| {
+        format!(r#"{{"format":"text","subformat":"english","content":"{text}","label":"{label}"}}"#)
+    };
+    let read = |list: [String; 3]| {
+        let call = call(&with(&list.join(",")));
+        let Ask::Invoke { input, .. } = call.ask else { panic!("words") };
+        input
+    };
+    let input = read([turn("user", "one"), turn("assistant", "two"), turn("user", "three")]);
+    let turns: Vec<_> = input.history.iter().map(|turn| (turn.role, turn.parts[0].as_text().unwrap())).collect();
+    assert_eq!(turns, [(Role::User, "one"), (Role::Agent, "two"), (Role::User, "three")]);
+    assert_eq!(input.words(), "hi");
+    // Nothing says who spoke: each stays a part of the message, under the label it came with.
+    let input = read([turn("1", "one"), turn("2", "two"), turn("3", "three")]);
+    assert!(input.history.is_empty());
+    assert_eq!(input.words(), "hi\none\ntwo\nthree");
+    let labels: Vec<_> = input.parts.iter().filter_map(|part| part.name.as_deref()).collect();
+    assert_eq!(labels, ["1", "2", "3"]);
+}
+
+#[test]
 fn n_73_a_report_of_the_first_draft_is_understood() {
     for (subformat, content, text) in
         [("code", "404", "error code 404"), ("code", "\"404\"", "error code 404"), ("text", "\"no\"", "no")]

@@ -10,7 +10,7 @@ use super::super::wire::{Dialect, MAX_ITEMS, Modes};
 use super::{get, post};
 
 #[test]
-fn q_50_requests_of_ours_in_each_generation() {
+fn q_03_q_50_requests_of_ours_in_each_generation() {
     let session = Some(Session { conversation: Some("c".into()), state: Some("s".into()) });
     let wanted = Wanted { text: "a b&c", site: Some("x"), prev: vec!["p, q"], modes: Modes::default(), session };
     let Request::Get(query) = wanted.request(Dialect::Flat) else { panic!() };
@@ -73,6 +73,26 @@ fn q_51_q_52_q_53_answers_of_every_generation_are_one_answer() {
         assert!(!format!("{:?}", reply.structured()).contains("secret"));
     }
     assert_eq!(named.session.conversation.as_deref(), Some("c"));
+}
+
+#[test]
+fn q_08_messages_of_the_first_generation_are_read_or_passed_over() {
+    let item = json!({"url": "https://a.example/1", "name": "One", "site": "a"});
+    let reply = heard(&[json!({"message_type": "nlws", "answer": "This one.", "items": [item]})]);
+    assert_eq!(
+        (reply.text.clone(), &reply.structured().tree()["results"]),
+        (vec!["This one.".to_owned()], &json!([item]))
+    );
+    let reply = heard(&[json!({"message_type": "ask_user", "content": "Which city?", "thread_id": "c1"})]);
+    assert_eq!(reply.session.conversation.as_deref(), Some("c1"));
+    let (text, asks) = reply.questions.expect("a question");
+    assert_eq!((text.as_str(), asks.len()), ("Which city?", 1));
+    for kind in ["no_results", "item_details", "compare_items", "ensemble_result", "asking_sites", "tool_selection"] {
+        let reply = heard(&[json!({"message_type": kind, "message": "noise", "details": {"x": 1}})]);
+        assert!(reply.is_understood(), "{kind}");
+        assert_eq!((reply.text.len(), reply.questions.is_some(), reply.failure.is_some()), (0, false, false), "{kind}");
+        assert_eq!(reply.structured().tree()["results"], json!([]), "{kind}");
+    }
 }
 
 #[test]

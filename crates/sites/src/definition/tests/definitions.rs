@@ -179,7 +179,7 @@ fn w_23_w_24_w_27_w_33_times_of_steps_and_sequences_where_nothing_is_said() {
 }
 
 #[test]
-fn w_23_absolute_addresses_of_declared_origins_may_be_opened() {
+fn w_23_w_61_absolute_addresses_of_declared_origins_may_be_opened() {
     let source = json!({"interface_id": "s", "name": "S", "base_url": "https://s.example/app/", "description": "d",
         "origins": ["https://cdn.example", "https://pay.example:8443"], "actions": {"open": [{"action_type": "navigate", "value": "{url}"}]}});
     let site = read(source).unwrap();

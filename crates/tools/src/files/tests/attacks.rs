@@ -14,7 +14,7 @@ impl Drop for StopOnDrop<'_> {
 }
 
 #[test]
-fn a_directory_swapped_for_a_link_never_lets_a_read_or_write_out() {
+fn s_03_a_directory_swapped_for_a_link_never_lets_a_read_or_write_out() {
     let ground = Ground::new();
     ground.put("work/real/secret.txt", "inside");
     ground.link(ground.path("outside"), "work/trap");
@@ -47,7 +47,7 @@ fn a_directory_swapped_for_a_link_never_lets_a_read_or_write_out() {
 }
 
 #[test]
-fn a_file_swapped_for_a_link_never_lets_a_write_into_a_protected_file() {
+fn s_03_a_file_swapped_for_a_link_never_lets_a_write_into_a_protected_file() {
     let ground = Ground::new();
     ground.put("work/rules.txt", "rules").put("work/draft.txt", "");
     let (workspace, _) =

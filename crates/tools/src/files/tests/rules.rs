@@ -146,6 +146,40 @@ fn s_03_the_deepest_containing_root_decides() {
 }
 
 #[test]
+fn s_03_an_exact_file_goes_before_the_directory_that_contains_it() {
+    let ground = Ground::new();
+    ground.put("papers/a.txt", "").put("papers/b.txt", "").put("books/a.txt", "").put("books/b.txt", "");
+    let workspace = ground.open(&[
+        RootSpec::context(ground.path("papers"), Permission::Write),
+        RootSpec::context(ground.path("papers/a.txt"), Permission::Read),
+        RootSpec::context(ground.path("books"), Permission::Read),
+        RootSpec::context(ground.path("books/a.txt"), Permission::Write),
+    ]);
+    let write = |path: &str| write(&workspace, &ground.spelt(path), "x");
+    assert_eq!(write("papers/a.txt").unwrap_err(), FaultKind::Denied);
+    write("papers/b.txt").unwrap();
+    write("books/a.txt").unwrap();
+    assert_eq!(write("books/b.txt").unwrap_err(), FaultKind::Denied);
+}
+
+#[test]
+fn s_03_excluded_names_go_before_an_exact_file() {
+    let ground = Ground::new();
+    ground.put("x/.env", "").put("context/a.txt", "").put("shots/a.txt", "");
+    let workspace = ground.open(&[
+        RootSpec::context(ground.path("x/.env"), Permission::Write),
+        RootSpec::context(ground.path("context"), Permission::Write),
+    ]);
+    assert_eq!(write(&workspace, &ground.spelt("x/.env"), "x").unwrap_err(), FaultKind::Denied);
+    for name in EXCLUDED {
+        let path = ground.spelt(&format!("context/{name}"));
+        assert_eq!(write(&workspace, &path, "x").unwrap_err(), FaultKind::Denied, "{name} as a file");
+        assert!(!Path::new(&path).exists(), "{name}");
+        write(&workspace, name, "x").unwrap();
+    }
+}
+
+#[test]
 fn s_03_what_no_root_contains_is_denied() {
     let ground = Ground::new();
     let workspace = ground.plain();
@@ -166,14 +200,6 @@ fn s_04_contexts_are_read_only_while_coordinating_and_writable_for_the_presenter
 }
 
 #[test]
-fn s_04_an_unknown_permission_means_read() {
-    assert_eq!(Permission::from_text("write"), Permission::Write);
-    for text in ["read", "Write", "rw", "", "delete"] {
-        assert_eq!(Permission::from_text(text), Permission::Read, "{text}");
-    }
-}
-
-#[test]
 fn s_04_what_does_not_exist_or_lies_outside_is_skipped_and_told() {
     let ground = Ground::new();
     ground.put("context/a.txt", "a");
@@ -189,7 +215,7 @@ fn s_04_what_does_not_exist_or_lies_outside_is_skipped_and_told() {
 }
 
 #[test]
-fn s_05_a_file_context_allows_that_file_only() {
+fn s_01_s_05_a_file_context_allows_that_file_only() {
     let ground = Ground::new();
     ground.put("papers/given.txt", "given").put("papers/sibling.txt", "sibling");
     let workspace = ground.open(&[RootSpec::context(ground.path("papers/given.txt"), Permission::Write)]);
