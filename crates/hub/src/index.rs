@@ -1,10 +1,11 @@
 //! The registry as the rest of the hub uses it: registering a peer also puts its skills into the full-text index.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use interlingua_machines::words;
 use interlingua_model::peer::Peer;
-use interlingua_model::ports::Indexed;
+use interlingua_model::ports::{Hit, Indexed, StoreFault};
 use interlingua_model::{Card, Fault, Kinds, PeerId, Skill, Text};
 
 use super::Hub;
@@ -13,12 +14,15 @@ use super::registry::Change;
 
 /// How many values of enumerations a skill is found by.
 const MAX_VALUES: usize = 64;
+/// How long a search waits for peers that are being indexed. A store that hangs holds up nobody for longer.
+const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Hub {
     /// Adds a peer or replaces it whole.
     pub async fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
         let line = AuditLine::new("register", "hub").on(&card.peer);
         let id = card.peer.clone();
+        let _indexing = self.indexing.read().await;
         let changed = self.registry.register(card, peer)?;
         // As it is listed now: a skill that was closed is not found by words.
         let catalogue = self.registry.catalogue();
@@ -29,9 +33,10 @@ impl Hub {
         Ok(())
     }
 
-    /// Many peers at once: they can be called when `placed` runs, and found by words a little later.
+    /// Many peers at once: they can be called when `placed` runs; a search by words waits until they are indexed.
     pub async fn register_all(&self, changes: Vec<Change>, placed: impl FnOnce()) -> Result<(), Fault> {
         let lines: Vec<(&'static str, PeerId)> = changes.iter().map(written).collect();
+        let _indexing = self.indexing.read().await;
         let changed = self.registry.apply(changes);
         placed();
         let catalogue = self.registry.catalogue();
@@ -46,6 +51,14 @@ impl Hub {
             self.news.changed(peer, kinds);
         }
         Ok(())
+    }
+
+    /// Searches the index for skills, best first. A peer that is listed but not indexed yet is waited for: else a caller who has just seen
+    /// it would be told that it has no such skill.
+    pub(crate) async fn search_index(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreFault> {
+        // Only to wait for those that hold it: what is registered after this search began need not be found by it.
+        drop(tokio::time::timeout(INDEX_PATIENCE, self.indexing.write()).await);
+        self.store.index.search(words, limit).await
     }
 
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {

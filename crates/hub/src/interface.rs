@@ -7,7 +7,7 @@ use arc_swap::{ArcSwap, Guard};
 use bytes::Bytes;
 use interlingua_keys::Keyring;
 use interlingua_model::policy::{Action, Decision};
-use interlingua_model::ports::{Blobs, Expect, Hit, Item, Journal, Pending, Records, Room, Store};
+use interlingua_model::ports::{Blobs, Expect, Hit, Item, Journal, Pending, Records, Room, Store, StoreFault};
 use interlingua_model::{Digest, Fault, Health, HubId, Json, Notice, PeerId, Principal, Skill, TaskId, Text, Time};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -100,8 +100,8 @@ impl Hub {
     }
 
     /// Skills whose texts fit these words, best first. Whether the caller may see them is asked of [`Hub::visible`].
-    pub fn search_skills(&self, words: &str, limit: usize) -> Pending<'_, Vec<Hit>> {
-        self.store.index.search(words, limit)
+    pub async fn search_skills(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreFault> {
+        self.search_index(words, limit).await
     }
 
     pub fn keys(&self) -> &Arc<Keyring> {

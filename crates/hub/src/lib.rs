@@ -201,6 +201,8 @@ pub struct Hub {
     id: HubId,
     clock: Clock,
     store: Store,
+    /// Held by whoever changes the index of words; taken by whoever searches it.
+    indexing: tokio::sync::RwLock<()>,
     keys: Arc<Keyring>,
     registry: Registry,
     policy: PolicyInForce,
@@ -273,6 +275,7 @@ impl Hub {
             answers: Answers::default(),
             listeners: Listeners::default(),
             store,
+            indexing: tokio::sync::RwLock::default(),
             keys,
             conversation_tags: OnceLock::new(),
             start: entropy::bits(),

@@ -156,7 +156,7 @@ impl Hub {
         text: &str,
         may: &(impl Fn(&SkillId) -> bool + Sync),
     ) -> Result<Ranked, Fault> {
-        let mut hits = self.store.index.search(text, MAX_HITS).await?;
+        let mut hits = self.search_index(text, MAX_HITS).await?;
         hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
         refit(&mut hits, text, |id| catalogue.skill(id, None).map(|skill| &**skill));
         let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
@@ -171,7 +171,7 @@ impl Hub {
     async fn related(&self, text: &str, mut skills: Vec<SkillId>) -> Result<Ranked, Fault> {
         let Some(subject) = subject(text) else { return Ok(Ranked::Several(skills)) };
         let known: HashSet<Text> =
-            self.store.index.search(&subject, MAX_RELATED).await?.into_iter().map(|hit| hit.skill).collect();
+            self.search_index(&subject, MAX_RELATED).await?.into_iter().map(|hit| hit.skill).collect();
         skills.retain(|skill| known.contains(skill.to_string().as_str()));
         Ok(if skills.is_empty() { Ranked::None } else { Ranked::Several(skills) })
     }

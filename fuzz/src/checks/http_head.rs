@@ -6,7 +6,7 @@ use interlingua::protocols::PATHS;
 use interlingua_model::Time;
 use interlingua_net::fuzzing;
 use interlingua_telemetry::trace;
-use interlingua_wire::hop::{Headers, Hop};
+use interlingua_wire::hub_headers::{Headers, Hop};
 
 const HOST: &str = "hub.example";
 

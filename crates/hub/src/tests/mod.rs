@@ -4,6 +4,7 @@ mod audit;
 mod failover;
 mod full;
 mod inboxes;
+mod indexing;
 mod leaving;
 mod limits;
 mod load;
