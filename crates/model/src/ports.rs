@@ -414,6 +414,9 @@ pub trait SkillIndex: Send + Sync {
     fn search(&self, words: &str, limit: usize) -> Pending<'_, Vec<Hit>>;
 }
 
+/// How many values each key seals, by the id of the key.
+pub type Counts = std::collections::BTreeMap<String, u64>;
+
 /// The ports together, as the hub holds them.
 #[derive(Clone)]
 pub struct Store {
@@ -452,6 +455,3 @@ mod tests {
         assert_eq!((broken.kind, broken.clone().once_answered().retry), (FaultKind::Internal, Retry::No));
     }
 }
-
-/// How many values each key seals, by the id of the key.
-pub type Counts = std::collections::BTreeMap<String, u64>;

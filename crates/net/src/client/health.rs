@@ -66,6 +66,12 @@ fn percent(share: f64) -> u8 {
     percent
 }
 
+impl Default for Breaker {
+    fn default() -> Breaker {
+        Breaker::new()
+    }
+}
+
 impl Breaker {
     pub fn new() -> Breaker {
         Breaker(Mutex::new(State {

@@ -313,6 +313,7 @@ impl Talk {
     }
 
     /// An HTTP status other than success. One that asks for credentials asks the caller, where there is one to ask.
+    #[expect(clippy::result_large_err, reason = "how every call of a peer ends; made once a call")]
     fn refused(
         &self,
         status: u16,
