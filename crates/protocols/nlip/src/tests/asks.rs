@@ -390,7 +390,7 @@ fn n_72_roles_alone_are_history_in_the_order_sent_and_numbers_alone_stay_labels(
     let input = read([turn("1", "one"), turn("2", "two"), turn("3", "three")]);
     assert!(input.history.is_empty());
     assert_eq!(input.words(), "hi\none\ntwo\nthree");
-    let labels: Vec<_> = input.parts.iter().filter_map(|part| part.name.as_deref()).collect();
+    let labels: Vec<_> = input.parts.iter().filter_map(|part| part.label.as_deref()).collect();
     assert_eq!(labels, ["1", "2", "3"]);
 }
 
