@@ -36,20 +36,24 @@ async fn a_search_waits_for_a_peer_that_is_listed_and_not_indexed_yet() {
     let ports = Store { index, ..ports };
     let hub = Hub::new("test".into(), ports, Arc::new(keys), AdmissionLimits::default(), Settings::default());
     let (placed, seen) = oneshot::channel();
-    let registering = tokio::spawn({
-        let (hub, peer) = (hub.clone(), Arc::new(Fake { calls: Arc::default() }));
-        async move { hub.register_all(vec![Change::Put(Box::new(card()), peer)], || drop(placed.send(()))).await }
-    });
-    seen.await.expect("it is listed");
-    let searching = tokio::spawn({
-        let hub = hub.clone();
-        async move { hub.search_skills("echo", 5).await }
-    });
-    // As much time as a search takes that does not wait.
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!searching.is_finished(), "it was searched before the peer was indexed");
+    let listed = || placed.send(()).expect("somebody waits");
+    let changes = vec![Change::Put(Box::new(card()), Arc::new(Fake { calls: Arc::default() }))];
+    let mut registering = std::pin::pin!(hub.register_all(changes, listed));
+    tokio::select! {
+        biased;
+        _ = &mut registering => panic!("it was indexed at once"),
+        seen = seen => seen.expect("it is listed"),
+    }
+    let mut searching = std::pin::pin!(hub.search_skills("echo", 5));
+    tokio::select! {
+        found = &mut searching => panic!("it was searched before the peer was indexed: {found:?}"),
+        _ = &mut registering => panic!("nobody let it be indexed"),
+        // As much time as a search takes that does not wait.
+        () = tokio::time::sleep(Duration::from_millis(100)) => {}
+    }
     gate.add_permits(1);
-    registering.await.expect("no panic").expect("registers");
-    let hits = searching.await.expect("no panic").expect("a search");
+    let (registered, found) = tokio::join!(registering, searching);
+    registered.expect("registers");
+    let hits = found.expect("a search");
     assert!(hits.iter().any(|hit| &*hit.skill == "fake/echo"), "{hits:?}");
 }
