@@ -18,7 +18,7 @@ use interlingua_model::{Fault, Time};
 
 use super::Shared;
 use super::paths::PathRules;
-use super::sections::{Around, PeerSection};
+use super::sections::{Around, Connect};
 
 /// Kind and purpose of records whose values are sealed with the hub's keys, under the key they are kept by.
 pub type SealedRecords = &'static [(&'static str, &'static str)];
@@ -81,7 +81,7 @@ pub trait Configured: Protocol + Sized {
 /// A protocol that peers of the hub speak.
 pub trait Spoken {
     /// How configuration says where such a peer is.
-    type Peer: PeerSection;
+    type Peer: Connect;
 
     /// What the schema of the configuration says of the key of such a peer.
     const ABOUT: &'static str;

@@ -95,7 +95,10 @@ pub trait PeerSection: Debug + Send + Sync {
 
     /// What a peer without a name is named by.
     fn named_by(&self) -> NamedBy<'_>;
+}
 
+/// How a peer is made from its section. Beside [`PeerSection`], so that settings need not know what connects.
+pub trait Connect: PeerSection {
     /// Makes the peer: all that its configuration can be refused for is refused here.
     fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>>;
 }

@@ -2,7 +2,7 @@
 //! page, and what is made of a head is one head.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use interlingua::protocols::PATHS;
+use interlingua::endpoints::PATHS;
 use interlingua_model::Time;
 use interlingua_net::fuzzing;
 use interlingua_telemetry::trace;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::protocols::table;
 use interlingua_endpoint::protocol::Spoken;
-use interlingua_endpoint::sections::PeerSection;
+use interlingua_endpoint::sections::{Connect, PeerSection};
 use interlingua_settings::{self, EffectsOverride, SkillSettings, Span};
 use interlingua_sites::settings::SitePeer;
 
@@ -45,7 +45,7 @@ impl DerefMut for Peer {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind<'a> {
     /// The key of its protocol, and what stands there.
-    Protocol(&'static str, &'a dyn PeerSection),
+    Protocol(&'static str, &'a dyn Connect),
     Site(&'a SitePeer),
 }
 

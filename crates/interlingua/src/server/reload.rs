@@ -17,7 +17,7 @@ use super::run::{
 };
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
-use crate::protocols::AllSettings;
+use crate::endpoints::AllSettings;
 use interlingua_access::issuers::Issuers;
 use interlingua_access::rights;
 use interlingua_endpoint::protocol::SettingsFault;

@@ -16,7 +16,7 @@ use interlingua_model::{Fault, FaultKind};
 use interlingua_store_sqlite::Counts;
 
 use super::keys::KeyDesk;
-use crate::protocols::sealed_records;
+use crate::endpoints::sealed_records;
 use interlingua_access::Access;
 use interlingua_endpoint::ports::{self, HeldKeys, Renewed};
 use interlingua_endpoint::protocol::Protocol;

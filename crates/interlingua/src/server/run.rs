@@ -25,7 +25,7 @@ use super::purge::{self, Purging};
 use super::retire::{self, HubKeys};
 use super::storage;
 use crate::config::{self, Config};
-use crate::protocols::{AllSettings, Endpoints, PATHS, own_interface, routes};
+use crate::endpoints::{AllSettings, Endpoints, PATHS, own_interface, routes};
 use crate::status::Status;
 use interlingua_access::Access;
 use interlingua_access::issuers::Issuers;

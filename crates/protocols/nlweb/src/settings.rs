@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 
 use crate::client::{ASK, ask_input};
-use futures_util::future::{BoxFuture, ready};
-use interlingua_model::{Fault, Schema};
+use interlingua_model::Schema;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::outbound;
-use interlingua_endpoint::sections::{NamedBy, PeerAround, PeerSection, Prepared};
+use interlingua_endpoint::sections::{NamedBy, PeerSection};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{Found, Secret};
 
@@ -43,11 +41,6 @@ impl PeerSection for NlwebPeer {
 
     fn named_by(&self) -> NamedBy<'_> {
         NamedBy::Url(&self.url, None)
-    }
-
-    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
-        let prepared = outbound::prepare(around.hub, around.name, around.peer, self);
-        Box::pin(ready(prepared.map(|prepared| Box::new(prepared) as _)))
     }
 
     fn check(&self, path: &str, found: &mut Found) {

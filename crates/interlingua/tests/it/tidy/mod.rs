@@ -3,6 +3,7 @@
 //! Everything is read from the files git tracks, so a stray build product decides nothing.
 
 mod architecture;
+mod codecs;
 mod commands;
 mod copies;
 mod cycles;

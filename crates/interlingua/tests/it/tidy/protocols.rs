@@ -49,7 +49,7 @@ const EXCEPTIONS: [(&str, &str, &str); 14] = [
         "`mcp__peer__tool` is how tools are called: a peer of that name would be mistaken",
     ),
     (
-        "crates/hub/src/promises.rs",
+        "crates/hub/src/task_tokens.rs",
         "PURPOSE",
         "what keys are derived for: another text would break promises handed out",
     ),
@@ -65,7 +65,7 @@ const EXCEPTIONS: [(&str, &str, &str); 14] = [
     ),
     ("crates/access/src/settings/mod.rs", "an orchestrator of AIP", "tells an operator what to write"),
     ("crates/telemetry/src/meters.rs", "interlingua_session_bytes", "tells an operator whose sessions are counted"),
-    ("crates/agents/src/roster.rs", "nlip_skipped", "the name of an event that operators may alert on"),
+    ("crates/agents/src/configured.rs", "nlip_skipped", "the name of an event that operators may alert on"),
     ("crates/agents/src/engine.rs", "interlingua/nlip", "a key of requests"),
     ("crates/agents/src/settings/agents.rs", "rename", "a key of the configuration"),
     ("crates/agents/src/settings/teams.rs", "rename", "a key of the configuration"),

@@ -67,3 +67,12 @@ impl sections::Prepared for Prepared {
         })
     }
 }
+
+impl sections::Connect for settings::A2aPeer {
+    fn prepare<'a>(
+        &'a self,
+        around: sections::PeerAround<'a>,
+    ) -> BoxFuture<'a, Result<Box<dyn sections::Prepared>, Fault>> {
+        Box::pin(async move { Ok(Box::new(prepare(around.hub, around.name, around.peer, self).await?) as _) })
+    }
+}

@@ -3,14 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use futures_util::future::BoxFuture;
 use interlingua_keys::jws::{PublicKey, Signer};
 
 use super::{A2a, A2aPeer, A2aSignature};
 use crate::client::skills::{CHAT, chat_input};
-use crate::outbound;
-use interlingua_endpoint::sections::{Around, NamedBy, PeerAround, PeerSection, Prepared, Section};
-use interlingua_model::{Fault, Schema};
+use interlingua_endpoint::sections::{Around, NamedBy, PeerSection, Section};
+use interlingua_model::Schema;
 use interlingua_settings::Found;
 use interlingua_settings::check::{authorities, is_open, url};
 
@@ -61,10 +59,6 @@ impl PeerSection for A2aPeer {
 
     fn named_by(&self) -> NamedBy<'_> {
         NamedBy::Url(&self.url, Some("agent"))
-    }
-
-    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
-        Box::pin(async move { Ok(Box::new(outbound::prepare(around.hub, around.name, around.peer, self).await?) as _) })
     }
 
     fn check(&self, path: &str, found: &mut Found) {

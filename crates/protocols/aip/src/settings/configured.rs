@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::outbound;
 use crate::wire::{ClientKind, ServerKind};
-use futures_util::future::{BoxFuture, ready};
 use indexmap::IndexMap;
-use interlingua_model::{Fault, SkillId};
+use interlingua_model::SkillId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use interlingua_endpoint::sections::{Around, NamedBy, PeerAround, PeerSection, Prepared, Section};
+use interlingua_endpoint::sections::{Around, NamedBy, PeerSection, Section};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{EffectsOverride, Found, Secret, Span};
 
@@ -144,11 +142,6 @@ impl PeerSection for AipPeer {
 
     fn named_by(&self) -> NamedBy<'_> {
         NamedBy::Url(&self.url, None)
-    }
-
-    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
-        let prepared = outbound::prepare(around.hub, around.name, around.peer, self);
-        Box::pin(ready(prepared.map(|prepared| Box::new(prepared) as _)))
     }
 
     fn check(&self, path: &str, found: &mut Found) {

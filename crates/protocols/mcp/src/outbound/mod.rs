@@ -73,3 +73,15 @@ impl sections::Prepared for Prepared {
         })
     }
 }
+
+impl sections::Connect for settings::McpPeer {
+    fn prepare<'a>(
+        &'a self,
+        around: sections::PeerAround<'a>,
+    ) -> BoxFuture<'a, Result<Box<dyn sections::Prepared>, Fault>> {
+        Box::pin(async move {
+            let parts = (around.hub, around.sign_ins);
+            Ok(Box::new(prepare(parts, around.name, around.peer, self).await?) as _)
+        })
+    }
+}

@@ -2,14 +2,11 @@
 
 use std::path::PathBuf;
 
-use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
-use interlingua_model::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::outbound;
-use interlingua_endpoint::sections::{NamedBy, PeerAround, PeerSection, Prepared};
+use interlingua_endpoint::sections::{NamedBy, PeerSection};
 use interlingua_net::client::oauth::{OAuth, OAuthGrant};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{Found, Secret, Span};
@@ -124,13 +121,6 @@ impl PeerSection for McpPeer {
             McpPlace::Url(url) => NamedBy::Url(url, None),
             McpPlace::Program { command, args } => NamedBy::Program { command, args },
         }
-    }
-
-    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
-        Box::pin(async move {
-            let parts = (around.hub, around.sign_ins);
-            Ok(Box::new(outbound::prepare(parts, around.name, around.peer, self).await?) as _)
-        })
     }
 
     fn check(&self, path: &str, found: &mut Found) {

@@ -64,3 +64,13 @@ impl sections::Prepared for Prepared {
         })
     }
 }
+
+impl sections::Connect for settings::NlipPeer {
+    fn prepare<'a>(
+        &'a self,
+        around: sections::PeerAround<'a>,
+    ) -> BoxFuture<'a, Result<Box<dyn sections::Prepared>, Fault>> {
+        let prepared = prepare(around.hub, around.name, around.peer, self);
+        Box::pin(std::future::ready(prepared.map(|prepared| Box::new(prepared) as _)))
+    }
+}
