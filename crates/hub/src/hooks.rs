@@ -3,7 +3,7 @@
 //!
 //! A hook before may refuse a call or change its arguments; it is asked before the human yes, so that what is approved is what
 //! is sent. A hook after may withhold a result. What was streamed on the way has been seen by then. Programs and addresses of
-//! the configuration are hooks ([`interlingua_hooks`]), and so is anything that implements [`Hook`].
+//! the configuration are hooks (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
 //!
 //! Deliberately absent: hooks that see tokens or messages as they were on the wire.
 

@@ -88,7 +88,7 @@ pub struct Task {
     pub pieces: BTreeMap<MessageId, Vec<Part>>,
     /// At most [`MAX_ARTIFACTS_HELD`] of memory; a peer that sends more is refused.
     pub artifacts: BTreeMap<ArtifactId, Vec<Chunk>>,
-    /// The first [`MAX_LOSSES`]; the journal has them all.
+    /// The first [`MAX_LOSSES`](interlingua_model::transcript::MAX_LOSSES); the journal has them all.
     pub losses: Vec<Loss>,
     pub created: Time,
     pub updated: Time,

@@ -81,7 +81,7 @@ async fn attack_an_agent_has_the_hub_upload_a_call_to_its_own_door() {
         let evil = wants_uploads(place, |_| Say::Nothing).await;
         let url = format!("http://{spelt}:{}/nlip", evil.address().port());
         let hub = start(
-            &format!("{ALICE}tools: {{ workspace: ./ws }}\npeers: {{ evil: {{ nlip: {{ url: \"{url}\" }} }} }}\n"),
+            &format!("{ALICE}tools: {{ workspace: ./ws }}\npeers: {{ evil: {{ nlip: {{ url: \"{url}\", insecure: true }} }} }}\n"),
             at,
         )
         .await;
