@@ -27,7 +27,11 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
 
 pub(super) async fn give_up(stage: &Stage, scene: &Scene, begun: impl Future<Output = ()>) -> Seen {
     let promised = asked(stage, scene, &scene.words, Value::Null, Behaviour::Cancel).await;
-    begun.await;
+    // It may end before it is at work: whoever should do it may have died.
+    tokio::select! {
+        () = begun => {}
+        ended = kept(stage, promised.clone()) => return read(stage, &ended, Seen::default()).await,
+    }
     let cancelled = awaited(stage, &promised, "cancel").await;
     let said = kept(stage, cancelled).await;
     read(stage, &said, Seen::default()).await
