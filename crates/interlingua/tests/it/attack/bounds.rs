@@ -342,11 +342,8 @@ async fn posted(address: SocketAddr, message: Bytes) -> Duration {
     begun.elapsed()
 }
 
-/// Whoever asks for `/healthz` meanwhile is never kept waiting as long as one such message takes: by a busy machine all are.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn attack_large_messages_of_many_values_keep_the_workers_busy() {
-    let hub = hub("").await;
-    let message = many_members(20 * MIB);
+/// Four such messages at once; how long `/healthz` took at most meanwhile, and how long one such message took before.
+async fn health_beside(hub: &Hub, message: &Bytes) -> (Duration, Duration) {
     let alone = posted(hub.address(), message.clone()).await;
     let attack = futures_util::future::join_all((0..4).map(|_| posted(hub.address(), message.clone())));
     let mut longest = Duration::ZERO;
@@ -362,7 +359,21 @@ async fn attack_large_messages_of_many_values_keep_the_workers_busy() {
         _ = attack => {}
         () = watch => {}
     }
-    assert!(longest < alone, "/healthz took {longest:?}, one message alone {alone:?}");
+    (longest, alone)
+}
+
+/// Whoever asks for `/healthz` meanwhile is not kept waiting as long as one such message takes. A loaded machine may do that once: most
+/// of three rounds count.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attack_large_messages_of_many_values_keep_the_workers_busy() {
+    let hub = hub("").await;
+    let message = many_members(20 * MIB);
+    let mut rounds = Vec::new();
+    for _ in 0..3 {
+        rounds.push(health_beside(&hub, &message).await);
+    }
+    let kept_waiting = rounds.iter().filter(|(longest, alone)| longest >= alone).count();
+    assert!(kept_waiting < 2, "/healthz, and one message alone: {rounds:?}");
     is_well(&hub).await;
 }
 

@@ -8,8 +8,11 @@ use super::{Tracked, tracked};
 /// The roles of a codec, then those that do I/O. A newcomer finds them by these names in every protocol.
 const ROLES: [&str; 9] = ["wire", "decode", "encode", "fault", "discover", "client", "inbound", "outbound", "settings"];
 
-/// Which protocols there are, the roles each lacks and why, and its modules beside the roles that do I/O or hold state.
-const PROTOCOLS: [(&str, &[(&str, &str)], &[&str]); 6] = [
+/// A role that a protocol has no file for, and why.
+type Lacking = (&'static str, &'static str);
+
+/// Which protocols there are, the roles each lacks, and its modules beside the roles that do I/O or hold state.
+const PROTOCOLS: [(&str, &[Lacking], &[&str]); 6] = [
     ("nlip", &[], &["protocol", "refusal", "switch", "uploads"]),
     (
         "envelope",
