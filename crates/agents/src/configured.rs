@@ -49,7 +49,7 @@ pub fn prepare(
     Ok(ConfiguredAgents { agents, teams: teams.collect::<Result<_, Fault>>()?, seats, models })
 }
 
-/// An agent that a program which embeds the hub adds, with a model of the program's own. It is none of the configuration's: it
+/// An agent that a program which embeds the hub adds, with a model of the program's own. The configuration does not know it: it
 /// sits in no team, and stays when the configuration changes.
 #[derive(Debug, Clone)]
 pub struct Recruit {

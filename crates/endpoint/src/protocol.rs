@@ -61,7 +61,7 @@ pub trait Protocol: Send + Sync + Debug {
 
 /// A protocol that is made from configuration, and follows its changes while the hub runs.
 pub trait Configured: Protocol + Sized {
-    /// What configuration says of it: its own section, or that of the protocol which it extends; `()` where there is none.
+    /// What configuration says of it: its own section, or that of the protocol which it extends; `()` if it has no section.
     type Section;
     /// The same, as it is used while the hub runs.
     type Settings;

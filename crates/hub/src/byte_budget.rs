@@ -118,7 +118,7 @@ impl HeldBytes {
         grows
     }
 
-    /// Takes room for what is made of a message that is whole: false when there is none.
+    /// Takes room for what is made of a message that is whole: false if the budget is used up.
     pub fn weigh(&self, message: &[u8]) -> bool {
         let more = (Count::of(message).tree_bytes() as u64).min(self.room.most().saturating_sub(self.bytes()));
         self.try_grow(more)

@@ -63,7 +63,7 @@ pub fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {
     }
 }
 
-/// A URL with one of these schemes, or why it is none.
+/// A URL with one of these schemes, or why the text is not one.
 pub fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
     let uri: http::Uri = text.parse().map_err(|_| "this is not a URL".to_owned())?;
     match (uri.scheme_str(), uri.host()) {

@@ -71,7 +71,7 @@ pub struct Price {
     pub written: f64,
 }
 
-/// In millionths; a price that is no number is none.
+/// In millionths. A price that is not a number counts as no price.
 pub(crate) fn micro(money: f64) -> u64 {
     let scaled = (money * 1_000_000.0).round();
     if scaled.is_finite() && scaled > 0.0 { scaled.min(9.0e18) as u64 } else { 0 }

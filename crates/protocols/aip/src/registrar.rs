@@ -33,8 +33,6 @@ pub(super) struct Registrar {
     /// Somebody came, left or is forgotten.
     urgent: Notify,
     shown: watch::Sender<u64>,
-    /// The same of what words find.
-    indexed: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -84,7 +82,6 @@ impl Default for Registrar {
             changed: Notify::new(),
             urgent: Notify::new(),
             shown: watch::Sender::new(0),
-            indexed: watch::Sender::new(0),
         }
     }
 }
@@ -197,12 +194,9 @@ impl Registrar {
 
     /// Waits until all that was noted so far is shown.
     pub(super) async fn settled(&self) {
-        self.reached(&self.shown).await;
-    }
-
-    /// Waits until all that was noted so far can be found by words.
-    pub(super) async fn found(&self) {
-        self.reached(&self.indexed).await;
+        let noted = self.known().noted;
+        let mut shown = self.shown.subscribe();
+        let _ = tokio::time::timeout(PATIENCE, shown.wait_for(|shown| *shown >= noted)).await;
     }
 
     /// Waits until there is something to show; news that nobody waits for may wait for more of them.
@@ -247,17 +241,6 @@ impl Registrar {
     /// All that was noted until then is shown.
     pub(super) fn set_shown(&self, noted: u64) {
         self.shown.send_replace(noted);
-    }
-
-    /// All that was noted until then can be found by words.
-    pub(super) fn set_indexed(&self, noted: u64) {
-        self.indexed.send_replace(noted);
-    }
-
-    async fn reached(&self, count: &watch::Sender<u64>) {
-        let noted = self.known().noted;
-        let mut count = count.subscribe();
-        let _ = tokio::time::timeout(PATIENCE, count.wait_for(|count| *count >= noted)).await;
     }
 }
 

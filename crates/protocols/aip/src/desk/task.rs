@@ -27,8 +27,8 @@ pub(crate) async fn follow(
     connection: u64,
     mut stop: oneshot::Receiver<Why>,
 ) {
-    // The words may be for a tool of a device that has just come in.
-    desk.registrar.found().await;
+    // The words may be for a tool of a device that has just come in; once it is listed, the hub's search waits for its index.
+    desk.registrar.settled().await;
     let Asked { session, target, .. } = &asked;
     let peer = desk.registrar.name(target).map_or_else(|| target.clone(), |name| name.0);
     let call = {

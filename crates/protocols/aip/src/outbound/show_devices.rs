@@ -26,7 +26,6 @@ async fn keep_shown(desk: Arc<Desk>) {
         if let Err(fault) = hub.register_all(changes, || desk.registrar.set_shown(noted)).await {
             tracing::error!(event = "peer_not_updated", error = %fault, "connected devices could not be registered as peers");
         }
-        desk.registrar.set_indexed(noted);
     }
 }
 
