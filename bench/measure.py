@@ -187,6 +187,12 @@ def post(url, body, headers):
         return json.load(response)
 
 
+def header_of_post(url, body, headers, name):
+    """One request; a header of its answer."""
+    with urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers), timeout=60) as response:
+        return response.headers[name]
+
+
 def count(url):
     """How many items a list has, page by page; the address has a query."""
     found, after = 0, ""

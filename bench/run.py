@@ -18,6 +18,7 @@ import time
 
 import a2a_wire
 import budget
+import counts as counting
 import driven
 import measure
 import report
@@ -167,6 +168,12 @@ def mcp(options):
 def mcp_budget(options):
     """Where the processor time of such a call goes, in the hub that was built with frame pointers."""
     return budget.mcp_budget(options, mcp_request)
+
+
+@section
+def counts(options):
+    """Instructions and allocations of the five main calls."""
+    return counting.counts(mcp_request)
 
 
 @section

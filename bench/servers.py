@@ -29,11 +29,13 @@ urllib.request.install_opener(urllib.request.build_opener(Shown()))
 class Server:
     """A running server: its process id, its address, and a directory that goes with it."""
 
-    def __init__(self, name, command, ready, directory=None, port=None):
+    def __init__(self, name, command, ready, directory=None, port=None, environment=None):
         self.name, self.port, self.directory = name, port or free_port(), directory
         self.log = tempfile.NamedTemporaryFile(prefix=f"bench-{name}-", suffix=".log")
         command = [part.replace("@PORT@", str(self.port)) for part in command]
-        self.process = subprocess.Popen(command, cwd=directory or ROOT, stdout=self.log, stderr=self.log, start_new_session=True)
+        self.process = subprocess.Popen(
+            command, cwd=directory or ROOT, stdout=self.log, stderr=self.log, start_new_session=True, env=environment
+        )
         self.pid = self.process.pid
         self.wait(ready)
 
@@ -150,9 +152,9 @@ def a2a_rust():
     return Server("a2a-server-lf", command, "/.well-known/agent-card.json")
 
 
-def mcp_hub(behind, binary=None):
+def mcp_hub(behind, **options):
     """The hub in front of it, with policy, audit and metrics as they always are."""
-    return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare, search_above: 100000 }}\n', binary=binary)
+    return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare, search_above: 100000 }}\n', **options)
 
 
 def hub_in_memory(config="", files=None):
@@ -160,8 +162,9 @@ def hub_in_memory(config="", files=None):
     return hub(config, files, name="interlingua, in memory", below="/dev/shm")
 
 
-def hub(config="", files=None, binary=None, name="interlingua", below=None):
-    """The hub, with a fresh data directory and its limit of calls a second out of the way; the others have none."""
+def hub(config="", files=None, binary=None, name="interlingua", below=None, prefix=(), environment=None):
+    """The hub, with a fresh data directory and its limit of calls a second out of the way; the others have none. `prefix` is the command
+    that runs it, if something does."""
     config = "limits: { rate: 1000000/s, in_flight: 100000 }\n" + config
     directory = tempfile.mkdtemp(prefix="bench-hub-", dir=below)
     for file_name, content in {"interlingua.yaml": config, **(files or {})}.items():
@@ -169,8 +172,8 @@ def hub(config="", files=None, binary=None, name="interlingua", below=None):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(content)
-    command = [binary or f"{ROOT}/target/release/interlingua", "serve", "--listen", "127.0.0.1:@PORT@", "--data", "data"]
-    server = Server(name, [*command, "-c", "interlingua.yaml"], "/healthz", directory)
+    command = [*prefix, binary or f"{ROOT}/target/release/interlingua", "serve", "--listen", "127.0.0.1:@PORT@", "--data", "data"]
+    server = Server(name, [*command, "-c", "interlingua.yaml"], "/healthz", directory, environment=environment)
     with open(os.path.join(directory, "data", "token")) as file:
         TOKENS[server.port] = file.read().strip()
     return server
