@@ -19,6 +19,7 @@ mod requirements;
 mod runs;
 mod rust;
 mod security;
+mod shapes;
 mod sources;
 
 use std::{fs, path::PathBuf, process::Command};
