@@ -391,6 +391,7 @@ fn marked(event: Event, mark: Option<&str>) -> Event {
         }
         event @ (Event::Started(_)
         | Event::Progress { .. }
+        | Event::Step(_)
         | Event::Artifact(_)
         | Event::Asked(_)
         | Event::Settled { .. }

@@ -87,7 +87,8 @@ impl Line {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => asks,
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => asks,
         }
     }
 
@@ -99,7 +100,8 @@ impl Line {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => self.through.clone(),
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => self.through.clone(),
         };
         if let Err(fault) = self.hub.answer(by, question.id, answer).await {
             tracing::debug!(error = %fault, "an answer came too late for the call that wanted it");
@@ -197,7 +199,7 @@ impl<'a> Reading<'a> {
             Event::Asked(question) => self.questions.push_back(question.clone()),
             Event::Settled { question, .. } => self.settled(*question),
             Event::Finished(finished) => return Some(finished.clone()),
-            Event::Said { .. } | Event::Started(_) | Event::Progress { .. } => {}
+            Event::Said { .. } | Event::Started(_) | Event::Progress { .. } | Event::Step(_) => {}
         }
         None
     }
@@ -274,7 +276,8 @@ fn passed_on(question: &Question) -> QuestionKind {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots) => kind,
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. }) => kind,
     }
 }
 

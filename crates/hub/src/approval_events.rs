@@ -54,7 +54,11 @@ impl Hub {
                     }
                 }
                 Event::Finished(_) => open.drain(..).for_each(|left| told(task, left, "withdrawn", None)),
-                Event::Started { .. } | Event::Said { .. } | Event::Progress { .. } | Event::Artifact(_) => {}
+                Event::Started { .. }
+                | Event::Said { .. }
+                | Event::Progress { .. }
+                | Event::Step(_)
+                | Event::Artifact(_) => {}
             }
         }
         granted
@@ -117,7 +121,8 @@ fn approval(question: &Question) -> Option<(&Question, &Confirm)> {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => None,
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => None,
     }
 }
 

@@ -127,7 +127,8 @@ impl Hub {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => (None, None),
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => (None, None),
         };
         let (twin, last) = (twins.0.get(&question.id).copied(), self.last_granted(&question).await?);
         Ok(Pending { question, task, skill, protocol, twin, last })
@@ -209,7 +210,8 @@ fn still_open(question: &Question) -> Fault {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => {
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => {
             Fault::caller(FaultKind::InvalidInput, "this question wants an answer from its caller, not an approval")
         }
     }

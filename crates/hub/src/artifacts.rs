@@ -280,6 +280,7 @@ impl Hub {
                 Event::Started(_)
                 | Event::Said { .. }
                 | Event::Progress { .. }
+                | Event::Step(_)
                 | Event::Asked(_)
                 | Event::Settled { .. },
             )

@@ -81,6 +81,7 @@ pub(super) fn relayed(question: &Question) -> Option<QuestionId> {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => None,
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => None,
     }
 }

@@ -152,7 +152,8 @@ impl Hub {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => None,
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => None,
         });
         let catalogue = self.registry.catalogue();
         match (shown, &task.call.ask) {

@@ -35,7 +35,8 @@ impl Hub {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => None,
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => None,
         };
         self.policy.load().approves(by, skill.map(|skill| &**skill), self.now())
     }

@@ -428,6 +428,6 @@ pub(super) fn parse_answer(question: &Question, input: Input, now: Time) -> Opti
             Some(Answer::Declined)
         }
         QuestionKind::Credential { .. } | QuestionKind::Visit { .. } | QuestionKind::Roots => None,
-        QuestionKind::Input { .. } | QuestionKind::Model(_) => Some(Answer::Given(input)),
+        QuestionKind::Input { .. } | QuestionKind::Model(_) | QuestionKind::Tool { .. } => Some(Answer::Given(input)),
     }
 }

@@ -199,6 +199,6 @@ fn answer(question: &Question) -> Answer {
         QuestionKind::Confirm(_) => Answer::Granted,
         QuestionKind::Visit { .. } => Answer::Visited,
         QuestionKind::Roots => Answer::Given(Input::args(json!({ "roots": [] }).into())),
-        QuestionKind::Credential { .. } | QuestionKind::Model(_) => Answer::Declined,
+        QuestionKind::Credential { .. } | QuestionKind::Model(_) | QuestionKind::Tool { .. } => Answer::Declined,
     }
 }

@@ -1,9 +1,11 @@
 //! A call: what is asked for, of whom, and what its caller can take.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::card::Schema;
 use crate::content::{Input, Meta, Party, Trust};
 use crate::event::Why;
 use crate::fault::{Fault, FaultKind};
@@ -177,12 +179,62 @@ pub enum Target {
 }
 
 /// What this caller can take.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Caller {
     pub can_answer: KindSet,
     pub missing: Missing,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepts: Vec<Media>,
+    /// Tools that the caller runs itself, for a callee that has a model to offer them to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ClientTool>,
+}
+
+/// How many tools a caller may offer, and how many bytes of them.
+pub const MAX_CLIENT_TOOLS: usize = 64;
+pub const MAX_CLIENT_TOOL_BYTES: usize = 256 * 1024;
+/// Names of tools that providers of models take are no longer.
+pub const MAX_TOOL_NAME: usize = 64;
+
+/// A tool of the caller's own. It is asked to run it by [`QuestionKind::Tool`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientTool {
+    pub name: Text,
+    pub description: Text,
+    pub input: Schema,
+}
+
+impl ClientTool {
+    /// May a caller offer these? A name is of the letters that every provider of models takes.
+    pub fn check(tools: &[ClientTool]) -> Result<(), Fault> {
+        let wrong = |text: String| Err(Fault::caller(FaultKind::InvalidInput, text));
+        if tools.len() > MAX_CLIENT_TOOLS {
+            return wrong(format!("{} tools are offered; {MAX_CLIENT_TOOLS} are the most", tools.len()));
+        }
+        let bytes: usize = tools.iter().map(ClientTool::weight).sum();
+        if bytes > MAX_CLIENT_TOOL_BYTES {
+            return wrong(format!("the tools have {bytes} bytes; {MAX_CLIENT_TOOL_BYTES} are the most"));
+        }
+        let mut names = BTreeSet::new();
+        for tool in tools {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+            if tool.name.is_empty() || tool.name.len() > MAX_TOOL_NAME || !tool.name.bytes().all(plain) {
+                let text = "the name of a tool is 1 to 64 letters of a-z, A-Z, 0-9, '_' and '-'";
+                return wrong(text.to_owned());
+            }
+            if !tool.input.0.is_object() {
+                return wrong(format!("the schema of the tool '{}' is not an object", tool.name));
+            }
+            if !names.insert(&tool.name) {
+                return wrong(format!("the tool '{}' is offered twice", tool.name));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn weight(&self) -> usize {
+        self.name.len() + self.description.len() + self.input.0.as_bytes().len()
+    }
 }
 
 impl Caller {
@@ -195,14 +247,15 @@ impl Caller {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => self.can_answer.has(question.set()),
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => self.can_answer.has(question.set()),
         }
     }
 }
 
 impl Default for Caller {
     fn default() -> Self {
-        Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() }
+        Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new(), tools: Vec::new() }
     }
 }
 

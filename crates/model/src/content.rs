@@ -159,6 +159,29 @@ impl Body {
     }
 }
 
+/// As much of what a peer returned as there is room for, with a word about the rest.
+pub fn cut(parts: Vec<Part>, most: usize) -> Vec<Part> {
+    let mut left = most;
+    let mut shown = Vec::new();
+    for part in parts {
+        let weight = part.weight();
+        if weight > left {
+            shown.extend(part.as_text().map(|text| Part::text(head(text, left), part.provenance.clone())));
+            let note = "The result is longer than this; the rest is left out.";
+            shown.push(Part::text(note, Provenance { by: Party::Hub, source: None, trust: Trust::Peer }));
+            break;
+        }
+        left -= weight;
+        shown.push(part);
+    }
+    shown
+}
+
+/// The beginning of a text, between letters.
+pub fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
 /// That these parts are dropped on a way (`input`, `output`): one loss for each kind, in alphabetical order.
 pub fn lost_parts<'a>(way: &str, parts: impl IntoIterator<Item = &'a Part>) -> Vec<Loss> {
     let kinds: std::collections::BTreeSet<&str> = parts.into_iter().map(|part| part.body.kind()).collect();

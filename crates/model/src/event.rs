@@ -9,6 +9,7 @@ use crate::id::{ArtifactId, Media, MessageId, QuestionId, SkillId, Text, Version
 use crate::json::Json;
 use crate::principal::Owner;
 use crate::question::{Answer, Question};
+use crate::step::Step;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Event {
@@ -25,6 +26,8 @@ pub enum Event {
         total: Option<f64>,
         note: Option<Text>,
     },
+    /// Something that is done on the way, or how it stands now. Boxed for the size of every event.
+    Step(Box<Step>),
     Artifact(Chunk),
     Asked(Question),
     /// Every reader must see the wait end.

@@ -56,6 +56,8 @@ id! {
     MessageId,
     ArtifactId,
     TopicId,
+    /// A step of an exchange. Whoever takes up a run again gives its steps the ids they had.
+    StepId,
     /// A step of a plan.
     NodeId,
     /// What makes one step wait for another.

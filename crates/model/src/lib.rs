@@ -1,6 +1,6 @@
 //! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
-//! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`],
+//! Reading order: [`call`] (what comes in), [`event`] and [`step`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`],
 //! [`loss`] (what could not be carried), [`content`], [`card`] (who can be called), [`principal`] (who asks), [`origin`] and [`consent`]
 //! (what led to a call, and what it may do without approval), [`journal`] (what is written down), [`schema`] (what checking a value
 //! costs), [`json`], [`percent`] and [`address`] (how what is carried is spelt), [`glob`] (the patterns of lists), [`ports`], [`peer`] and [`policy`]
@@ -36,6 +36,7 @@ pub mod public_ip;
 pub mod question;
 pub mod schema;
 pub mod secret;
+pub mod step;
 pub mod transcript;
 pub mod visible;
 pub mod visit;
@@ -59,6 +60,7 @@ pub use origin::{Chosen, Maker, Origin};
 pub use principal::*;
 pub use question::*;
 pub use secret::*;
+pub use step::{MAX_STEP, Step, StepKind, StepState};
 pub use transcript::Transcript;
 pub use visit::{BadLink, WebLink};
 pub use wire::{Raw, Wire};

@@ -50,6 +50,11 @@ pub enum QuestionKind {
     },
     Model(ModelRequest),
     Roots,
+    /// A tool that the caller offered and only the caller can run: what it returns is given as the answer.
+    Tool {
+        name: Text,
+        args: Json,
+    },
 }
 
 /// One that does not fit the question's kind is `InvalidInput`, and the question stays open.
@@ -79,6 +84,7 @@ impl Question {
                     scheme.len() + scopes.iter().map(|scope| scope.len()).sum::<usize>()
                 }
                 QuestionKind::Visit { url } => url.len(),
+                QuestionKind::Tool { name, args } => name.len() + json(args),
                 QuestionKind::Model(_) | QuestionKind::Roots => 0,
             }
     }
@@ -86,7 +92,7 @@ impl Question {
 
 impl QuestionKind {
     /// What [`QuestionKind::as_str`] says, of all kinds.
-    pub const NAMES: [&str; 6] = ["input", "confirm", "credential", "visit", "model", "roots"];
+    pub const NAMES: [&str; 7] = ["input", "confirm", "credential", "visit", "model", "roots", "tool"];
 
     /// Its place in a [`KindSet`].
     pub fn set(&self) -> KindSet {
@@ -97,6 +103,7 @@ impl QuestionKind {
             QuestionKind::Visit { .. } => KindSet::VISIT,
             QuestionKind::Model(_) => KindSet::MODEL,
             QuestionKind::Roots => KindSet::ROOTS,
+            QuestionKind::Tool { .. } => KindSet::TOOL,
         }
     }
 
@@ -108,6 +115,7 @@ impl QuestionKind {
             QuestionKind::Visit { .. } => "visit",
             QuestionKind::Model(_) => "model",
             QuestionKind::Roots => "roots",
+            QuestionKind::Tool { .. } => "tool",
         }
     }
 
@@ -121,6 +129,7 @@ impl QuestionKind {
             QuestionKind::Visit { .. } => matches!(answer, Visited | Declined),
             QuestionKind::Model(_) => matches!(answer, Given(_) | Declined),
             QuestionKind::Roots => matches!(answer, Given(_)),
+            QuestionKind::Tool { .. } => matches!(answer, Given(_) | Declined),
         }
     }
 }
@@ -138,6 +147,7 @@ impl KindSet {
     pub const VISIT: KindSet = KindSet(8);
     pub const MODEL: KindSet = KindSet(16);
     pub const ROOTS: KindSet = KindSet(32);
+    pub const TOOL: KindSet = KindSet(64);
 
     pub const fn with(self, other: KindSet) -> KindSet {
         KindSet(self.0 | other.0)

@@ -50,6 +50,7 @@ impl Transcript {
             Event::Artifact(_)
             | Event::Said { channel: Channel::Reasoning | Channel::Note(_), .. }
             | Event::Progress { .. }
+            | Event::Step(_)
             | Event::Asked(_)
             | Event::Settled { .. }
             | Event::Finished(_) => {}

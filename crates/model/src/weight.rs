@@ -1,12 +1,13 @@
 //! About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and messages between
 //! agents say it where they are defined.
 
-use crate::call::{Ask, Call};
+use crate::call::{Ask, Call, ClientTool};
 use crate::content::{Input, Part};
 use crate::event::{Event, Signal};
 use crate::journal::Record;
 use crate::json::{Count, Json};
 use crate::question::Answer;
+use crate::step::Step;
 
 /// With the tree that is made of it.
 fn json(json: &Json) -> usize {
@@ -32,7 +33,8 @@ impl Call {
             Ask::Complete { argument, typed, known, .. } => argument.len() + typed.len() + json(known),
         };
         let raw = self.raw.as_ref().map_or(0, |raw| raw.json.as_bytes().len());
-        asked + self.meta.0.as_ref().map_or(0, json) + raw
+        let tools = self.caller.tools.iter().map(ClientTool::weight).sum::<usize>();
+        asked + self.meta.0.as_ref().map_or(0, json) + raw + tools
     }
 }
 
@@ -57,6 +59,7 @@ impl Event {
             Event::Started(_) | Event::Settled { .. } => 0,
             Event::Said { parts: said, .. } => parts(said),
             Event::Progress { note, .. } => note.as_ref().map_or(0, |note| note.len()),
+            Event::Step(step) => step.weight(),
             Event::Artifact(chunk) => chunk.weight(),
             Event::Asked(question) => question.weight(),
             Event::Finished(finished) => {
@@ -64,6 +67,15 @@ impl Event {
                 parts(&finished.output.parts) + structured
             }
         }
+    }
+}
+
+impl Step {
+    pub fn weight(&self) -> usize {
+        size_of::<Step>()
+            + self.title.len()
+            + self.args.as_ref().map_or(0, |args| args.as_bytes().len())
+            + parts(&self.parts)
     }
 }
 

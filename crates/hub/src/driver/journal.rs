@@ -205,7 +205,13 @@ fn stored_beside(records: &[Record]) -> u64 {
         Record::Emitted { event: Event::Finished(finished), .. } => &finished.output.parts,
         Record::Emitted { event: Event::Said { parts, .. }, .. } => parts,
         Record::Emitted {
-            event: Event::Started(_) | Event::Progress { .. } | Event::Asked(_) | Event::Settled { .. },
+            event:
+                Event::Started(_)
+                | Event::Progress { .. }
+                // It brings no files.
+                | Event::Step(_)
+                | Event::Asked(_)
+                | Event::Settled { .. },
             ..
         }
         | Record::Sent(_)

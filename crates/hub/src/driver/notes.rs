@@ -1,8 +1,10 @@
-//! Rate limit for progress and log lines. What a peer says on the side while it works, progress and log lines: cut in size, bounded
+//! Rate limit for progress and log lines. What a peer says on the side while it works, progress, steps and log lines: cut in size, bounded
 //! in rate and in sum. A peer that floods its task with them fills neither memory nor disk; what was left out is counted, and told
 //! with the end as a loss.
 
-use interlingua_model::{Body, Channel, Event, Loss, LossKind, Part, Raw, Text, Time};
+use std::collections::HashSet;
+
+use interlingua_model::{Body, Channel, Event, Loss, LossKind, Part, Raw, StepId, Text, Time};
 
 /// Bytes of one note.
 const LONGEST: usize = 64 * 1024;
@@ -17,6 +19,8 @@ pub(super) struct Notes {
     taken: u64,
     bytes: usize,
     left_out: u64,
+    /// Steps that were passed on and are not over: their end is passed on, too.
+    under_way: HashSet<StepId>,
     first: Option<Time>,
 }
 
@@ -32,6 +36,17 @@ impl Notes {
         let size = match &mut event {
             Event::Progress { note, .. } => note.as_mut().map_or(0, |note| shorten(note, LONGEST)),
             Event::Said { channel: Channel::Note(_), parts, .. } => shorten_parts(parts),
+            Event::Step(step) => {
+                step.bounded();
+                if self.under_way.contains(&step.id) {
+                    if step.state.is_over() {
+                        self.under_way.remove(&step.id);
+                    }
+                    self.bytes = self.bytes.saturating_add(step.weight());
+                    return Some((event, losses, raw));
+                }
+                step.weight()
+            }
             Event::Finished(_) => {
                 losses.extend(self.left_out());
                 return Some((event, losses, raw));
@@ -45,6 +60,11 @@ impl Notes {
         if !self.has_room(size, now) {
             self.left_out += 1;
             return None;
+        }
+        if let Event::Step(step) = &event
+            && !step.state.is_over()
+        {
+            self.under_way.insert(step.id.clone());
         }
         // As it came it may be longer than what was left of it.
         let raw = raw.filter(|raw| raw.json.as_bytes().len() <= LONGEST);

@@ -40,7 +40,8 @@ impl Driver {
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => question.to,
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => question.to,
         };
         Event::Asked(Question { to, ..question })
     }

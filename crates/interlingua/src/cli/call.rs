@@ -275,6 +275,7 @@ impl<'a> Watcher<'a> {
                 }
                 EventView::Said(said) => self.said(&said)?,
                 EventView::Progress(progress) => self.progress(&progress),
+                EventView::Step(step) => self.progress(&ProgressView { done: None, total: None, note: step.note() }),
                 EventView::Artifact(artifact) => self.made(&artifact),
                 EventView::Asked(question) => {
                     self.task = Some(question.task.clone());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Cancelling, Spoken, State, Task, Weight};
+use super::{Cancelling, Spoken, State, Steps, Task, Weight};
 use interlingua_model::call::{Ask, Call};
 use interlingua_model::content::{Part, Party, Provenance, Role};
 use interlingua_model::event::{Channel, Chunk, Event, How, Piece, Signal};
@@ -55,6 +55,7 @@ impl Task {
             messages: Vec::new(),
             pieces: BTreeMap::new(),
             artifacts: BTreeMap::new(),
+            steps: Steps::default(),
             losses: Vec::new(),
             created: at,
             updated: at,
@@ -152,6 +153,7 @@ impl Task {
                 Piece::Delta | Piece::End => self.remember_piece(message, parts),
             },
             Event::Said { channel: Channel::Reasoning | Channel::Note(_), .. } | Event::Progress { .. } => {}
+            Event::Step(step) => self.steps.take(step),
             Event::Artifact(chunk) => {
                 let chunks = self.artifacts.entry(chunk.artifact.clone()).or_default();
                 if chunk.index == 0 {

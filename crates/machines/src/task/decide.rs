@@ -155,7 +155,9 @@ impl Task {
             Event::Finished(finished) => {
                 return Ok(self.finish_with(finished, losses, raw));
             }
-            Event::Started(_) | Event::Said { .. } | Event::Progress { .. } => event,
+            // Of one that is over, and of one that stands as it stood, there is nothing to tell.
+            Event::Step(step) if !self.steps.admit(&step) => return Ok(Decision::default()),
+            Event::Started(_) | Event::Said { .. } | Event::Progress { .. } | Event::Step(_) => event,
         };
         Ok(Decision::default().record(Record::Emitted { event, losses, raw }))
     }
@@ -422,7 +424,8 @@ impl Task {
 
     fn finish_with(&self, finished: Finished, losses: Vec<Loss>, raw: Option<Raw>) -> Decision {
         let finished = Record::Emitted { event: Event::Finished(finished), losses, raw };
-        self.withdraw(|_| true).record(finished).effect(Effect::Stop)
+        let ended = self.steps.cancelled().fold(self.withdraw(|_| true), |decision, step| decision.emit(step));
+        ended.record(finished).effect(Effect::Stop)
     }
 
     /// As [`Task::finish`], for a task whose question `settled` was settled in the same decision.
@@ -477,7 +480,8 @@ fn unanswered(kind: &QuestionKind, how: How) -> Fault {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => Fault::caller(FaultKind::Unanswered, "a question stayed without an answer"),
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => Fault::caller(FaultKind::Unanswered, "a question stayed without an answer"),
     }
 }
 

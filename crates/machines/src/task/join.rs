@@ -1,4 +1,4 @@
-//! Joining neighbours before they get a number: deltas of one message, progress, inner artifact chunks. Every reader, live
+//! Joining neighbours before they get a number: deltas of one message, progress, steps that go on, inner artifact chunks. Every reader, live
 //! or late, then sees the same sequence.
 
 use interlingua_model::content::{Body, Part};
@@ -35,6 +35,13 @@ fn joined(last: &mut Event, next: &Event) -> bool {
             Event::Said { message: same, channel: way, piece: Piece::Delta, parts: more },
         ) if message == same && channel == way => {
             more.iter().for_each(|part| append(parts, part));
+            true
+        }
+        // Both are before its end: nobody need know that it waited.
+        (Event::Step(step), Event::Step(next))
+            if step.id == next.id && !step.state.is_over() && !next.state.is_over() =>
+        {
+            step.clone_from(next);
             true
         }
         _ => false,

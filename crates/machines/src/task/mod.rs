@@ -10,7 +10,7 @@
 //! | Accepted, Running, Waiting | `Asked` | Waiting |
 //! | Accepted | `Sent{open}`, then `Started` | Running |
 //! | Accepted, Running | `Selected` | Accepted: nothing was begun where it was sent, or nothing was sent |
-//! | Running, Waiting | `Said`, `Progress`, `Artifact`, `Sent`, `Started` | same |
+//! | Running, Waiting | `Said`, `Progress`, `Step`, `Artifact`, `Sent`, `Started` | same |
 //! | Waiting | `Settled` of the last open question | Running, or Accepted when nothing was sent |
 //! | not Done | `Received` | same; a cancel marks it `cancelling` |
 //! | not Done | `Finished` | Done |
@@ -22,6 +22,7 @@ mod decide;
 mod join;
 #[cfg(test)]
 mod scenarios;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 pub use apply::{Damaged, fold};
 pub use decide::merge_args;
 pub use join::join;
+pub use steps::Steps;
 
 use interlingua_model::call::{Call, DeadlineBy};
 use interlingua_model::content::{Part, Party, Role};
@@ -88,6 +90,9 @@ pub struct Task {
     pub pieces: BTreeMap<MessageId, Vec<Part>>,
     /// At most [`MAX_ARTIFACTS_HELD`] of memory; a peer that sends more is refused.
     pub artifacts: BTreeMap<ArtifactId, Vec<Chunk>>,
+    /// What was done on the way, as it stands now.
+    #[serde(default)]
+    pub steps: Steps,
     /// The first [`MAX_LOSSES`](interlingua_model::transcript::MAX_LOSSES); the journal has them all.
     pub losses: Vec<Loss>,
     pub created: Time,
@@ -101,12 +106,12 @@ pub struct Task {
 }
 
 impl Task {
-    /// About how many bytes it holds besides its call: what was said, artifacts, and questions of its peer that are open.
+    /// About how many bytes it holds besides its call: what was said, artifacts, steps, and questions of its peer that are open.
     pub fn held(&self) -> usize {
         let Weight { messages, pieces, artifacts } = self.weight;
         let asked_by_peer = |question: &&Question| question.asked_by != Party::Hub;
         let open: usize = self.open.values().filter(asked_by_peer).map(Question::weight).sum();
-        messages + pieces + artifacts + open
+        messages + pieces + artifacts + self.steps.weight() + open
     }
 }
 

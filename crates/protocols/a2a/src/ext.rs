@@ -224,7 +224,7 @@ pub(super) fn question(ours: &mut Object<'_>, question: &Question) {
             }
             QuestionKind::Credential { scheme, .. } => object.text("scheme", scheme),
             QuestionKind::Visit { url } => object.text("url", url),
-            QuestionKind::Model(_) | QuestionKind::Roots => {}
+            QuestionKind::Model(_) | QuestionKind::Roots | QuestionKind::Tool { .. } => {}
         }
     });
 }

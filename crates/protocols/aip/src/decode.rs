@@ -22,7 +22,8 @@ pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Ca
     let input = if text.is_empty() { Input::parts(Vec::new()) } else { Input::text(text) };
     let mut call =
         Call::new(message, came(), Ask::Invoke { target: Target::Peer(asked.target.as_ref().into()), input });
-    call.caller = Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() };
+    call.caller =
+        Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new(), tools: Vec::new() };
     let said = asked.message.metadata.as_ref().map_or_else(Members::absent, Members::of);
     let timeout = profile::timeout(asked.message.metadata.as_ref()).filter(|_| asked.tongue == Tongue::Profile);
     call.limits = Limits {

@@ -193,6 +193,7 @@ pub fn lines(event: &Event) -> Vec<Text> {
                 [count.as_str(), note.as_deref().unwrap_or_default()].into_iter().filter(|w| !w.is_empty()).collect();
             if words.is_empty() { Vec::new() } else { vec![words.join(": ").into()] }
         }
+        Event::Step(step) => step.note().map(Text::from).into_iter().collect(),
         Event::Asked(question) => vec![format!("waits for an answer: {}", question.text).into()],
         Event::Said { channel: Channel::Reasoning, .. }
         | Event::Started(_)

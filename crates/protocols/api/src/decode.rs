@@ -3,14 +3,15 @@
 use bytes::Bytes;
 use http::HeaderMap;
 use interlingua_model::{
-    Answer, Ask, Call, CancelWhy, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Input, Json, KindSet,
-    Missing, OnDisconnect, Part, PeerId, Priority, Provenance, QuestionId, Secret, Signal, SkillId, Target, Time, Wire,
+    Answer, Ask, Call, CancelWhy, ClientTool, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Input, Json,
+    KindSet, Missing, OnDisconnect, Part, PeerId, Priority, Provenance, QuestionId, Schema, Secret, Signal, SkillId,
+    Target, Time, Wire,
 };
 use interlingua_wire::hub_headers::Headers;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
-use crate::view::{AnswerRequest, ExchangeRequest, SayRequest, SignalRequest};
+use crate::view::{AnswerRequest, ClientToolView, ExchangeRequest, SayRequest, SignalRequest};
 use interlingua_hub::entropy;
 use interlingua_net::large;
 
@@ -20,7 +21,7 @@ const MAX_KEY: usize = 255;
 
 /// What kinds of question this interface has an answer for.
 pub(super) const ANSWERABLE: KindSet =
-    KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT);
+    KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT).with(KindSet::TOOL);
 
 /// How the caller wants to hear of its exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,12 +78,24 @@ pub(super) fn call(
     call.conversation = conversation;
     call.caller.can_answer = ANSWERABLE;
     call.caller.missing = missing;
+    call.caller.tools = tools(request.tools)?;
     call.limits.confirm = request.confirm;
     (call.limits.on_disconnect, call.limits.keep) = match manner {
         Manner::Whole | Manner::Stream => (OnDisconnect::Cancel, false),
         Manner::Receipt => (OnDisconnect::Detach, true),
     };
     Ok(call)
+}
+
+fn tools(offered: Vec<ClientToolView>) -> Result<Vec<ClientTool>, Fault> {
+    let tool = |view: ClientToolView| ClientTool {
+        name: view.name.into(),
+        description: view.description.into(),
+        input: Schema(view.schema),
+    };
+    let tools: Vec<ClientTool> = offered.into_iter().map(tool).collect();
+    ClientTool::check(&tools).map_err(|fault| fault.field("/tools", "are not tools that can be offered"))?;
+    Ok(tools)
 }
 
 /// To whom and what. Whoever names a skill knows its arguments; whoever speaks in words is asked for what is missing.

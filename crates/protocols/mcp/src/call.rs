@@ -26,7 +26,12 @@ impl Said {
         let mut call = Call::new(id, self.version.wire(), ask);
         call.id_given = self.message.is_some();
         call.conversation = manner.conversation;
-        call.caller = Caller { can_answer: self.client.kinds(), missing: Missing::Refuse, accepts: Vec::new() };
+        call.caller = Caller {
+            can_answer: self.client.kinds(),
+            missing: Missing::Refuse,
+            accepts: Vec::new(),
+            tools: Vec::new(),
+        };
         call.limits = Limits {
             deadline: self.deadline,
             priority: self.priority,

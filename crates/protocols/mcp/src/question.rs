@@ -57,7 +57,7 @@ pub fn encode(question: &Question, version: Version) -> Option<Asking> {
         }),
         QuestionKind::Model(request) => sampling(request, version),
         QuestionKind::Roots => return Some(Asking { method: ROOTS, params: Json::empty_object() }),
-        QuestionKind::Credential { .. } => return None,
+        QuestionKind::Credential { .. } | QuestionKind::Tool { .. } => return None,
     };
     let method = if matches!(question.kind, QuestionKind::Model(_)) { SAMPLE } else { ELICIT };
     Some(Asking { method, params })
@@ -160,6 +160,7 @@ pub fn decode_answer(question: &Question, answer: &Members) -> Result<Answer, &'
             Some(roots) if answer.list("roots").is_some() => Ok(given(roots.clone())),
             Some(_) | None => Err("an answer to roots/list needs `roots`"),
         },
+        QuestionKind::Tool { .. } => Err("no client of this protocol is asked for this"),
         QuestionKind::Input { form, .. } => match action(answer)? {
             Action::Accept => {
                 let content = answer.get("content").filter(Json::is_object).unwrap_or_else(Json::empty_object);

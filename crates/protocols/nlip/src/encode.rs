@@ -289,7 +289,8 @@ fn question_text(question: &Question) -> Text {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => text.clone(),
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => text.clone(),
     }
 }
 
@@ -325,7 +326,7 @@ fn structured_question(question: &Question) -> Json {
             value["scopes"] = scopes.iter().map(|scope| &**scope).collect();
         }
         QuestionKind::Visit { url } => value["url"] = (**url).into(),
-        QuestionKind::Model(_) | QuestionKind::Roots => {}
+        QuestionKind::Model(_) | QuestionKind::Roots | QuestionKind::Tool { .. } => {}
     }
     value.into()
 }

@@ -288,6 +288,7 @@ impl Asked {
             can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
             missing: Missing::Question,
             accepts: Vec::new(),
+            tools: Vec::new(),
         };
         call.limits.on_disconnect = OnDisconnect::Cancel;
         call

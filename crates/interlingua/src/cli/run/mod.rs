@@ -93,8 +93,11 @@ impl Watcher {
                     }
                     EventView::Finished(finished) => return self.finish(client, &finished).await,
                     EventView::Asked(question) => self.aside(&format!("waits for an answer: {}", question.text)),
-                    EventView::Started(_) | EventView::Progress(_) | EventView::Artifact(_) | EventView::Settled(_) => {
-                    }
+                    EventView::Started(_)
+                    | EventView::Progress(_)
+                    | EventView::Step(_)
+                    | EventView::Artifact(_)
+                    | EventView::Settled(_) => {}
                 }
             }
             last = events.last.clone().or(last);

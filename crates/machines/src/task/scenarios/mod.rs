@@ -273,6 +273,7 @@ fn event_line(event: &Event) -> String {
         Event::Started(_) => "started".to_owned(),
         Event::Said { .. } => "said".to_owned(),
         Event::Progress { .. } => "progress".to_owned(),
+        Event::Step(step) => format!("step {} {}", step.id, step.state.as_str()),
         Event::Artifact(chunk) => {
             format!("{}#{}{}", chunk.artifact, chunk.index, if chunk.last { " last" } else { "" })
         }

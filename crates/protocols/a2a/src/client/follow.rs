@@ -372,7 +372,8 @@ impl Following {
             | QuestionKind::Confirm(_)
             | QuestionKind::Credential { .. }
             | QuestionKind::Model(_)
-            | QuestionKind::Roots => text.unwrap_or_else(|| format!("{peer} wants to know more.").into()),
+            | QuestionKind::Roots
+            | QuestionKind::Tool { .. } => text.unwrap_or_else(|| format!("{peer} wants to know more.").into()),
         };
         Ok(Question {
             // The task numbers its questions itself.

@@ -111,6 +111,7 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
         can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
         missing: Missing::Question,
         accepts: configuration.accepts,
+        tools: Vec::new(),
     };
     travel(&hints, context, &mut call)?;
     call.limits = Limits {

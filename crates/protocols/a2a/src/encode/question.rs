@@ -11,7 +11,7 @@ pub(super) fn state(question: &Question) -> TaskState {
         QuestionKind::Input { .. } | QuestionKind::Confirm(_) => TaskState::InputRequired,
         QuestionKind::Credential { .. } | QuestionKind::Visit { .. } => TaskState::AuthRequired,
         // The hub sees to these itself.
-        QuestionKind::Model(_) | QuestionKind::Roots => TaskState::Working,
+        QuestionKind::Model(_) | QuestionKind::Roots | QuestionKind::Tool { .. } => TaskState::Working,
     }
 }
 

@@ -79,6 +79,10 @@ impl Telling {
             Event::Progress { done, total, note } => {
                 vec![self.progress((*done, *total), note.as_deref(), entry, losses)]
             }
+            Event::Step(step) => {
+                let note = step.note().into_iter();
+                note.map(|note| self.progress((None, None), Some(&note), entry, losses)).collect()
+            }
             Event::Finished(finished) => {
                 let result = returned(&self.task, finished, addresses, losses);
                 let mut told: Vec<Update> =
@@ -180,6 +184,7 @@ fn said(event: &Event) -> Option<&MessageId> {
         Event::Said { .. }
         | Event::Started(_)
         | Event::Progress { .. }
+        | Event::Step(_)
         | Event::Artifact(_)
         | Event::Asked(_)
         | Event::Settled { .. }

@@ -255,13 +255,14 @@ async fn wait(running: &mut Running) -> Result<Stood, Fault> {
             }
             Event::Finished(_) => return Ok(Stood::Task(running.id())),
             Event::Asked(question) if question.to == Addressee::Caller => return Ok(Stood::Task(running.id())),
-            Event::Artifact(_) | Event::Progress { .. } if !running.is_kept() => {
+            Event::Artifact(_) | Event::Progress { .. } | Event::Step(_) if !running.is_kept() => {
                 running.keep().await?;
             }
             Event::Said { parts, .. } => stored |= holds_stored(parts),
             Event::Started(_)
             | Event::Artifact(_)
             | Event::Progress { .. }
+            | Event::Step(_)
             | Event::Asked(_)
             | Event::Settled { .. } => {}
         }

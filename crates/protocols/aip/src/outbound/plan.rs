@@ -163,6 +163,11 @@ async fn child(
     let _works = session.map(|session| peer.desk.works_in(running.id(), session.clone()));
     let hear = |event: &Event| match event {
         Event::Said { .. } | Event::Progress { .. } => news.tell(event.clone()),
+        Event::Step(step) => {
+            if let Some(note) = step.note() {
+                news.tell(Event::Progress { done: None, total: None, note: Some(note.into()) });
+            }
+        }
         Event::Asked(question) => news.tell(Event::Progress {
             done: None,
             total: None,

@@ -40,6 +40,24 @@ pub struct ExchangeRequest {
     /// Ask for a human yes whatever the skill's effects say.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
+    /// Tools that you run yourself, for an agent with a model: at most 64. It asks you to run one by a question of kind `tool`.
+    /// None of them has the name of a skill of the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ClientToolView>,
+}
+
+/// A tool of the caller's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientToolView {
+    /// 1 to 64 letters of `a-z`, `A-Z`, `0-9`, `_` and `-`.
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    /// JSON Schema of its arguments.
+    #[serde(default = "Json::empty_object")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub schema: Json,
 }
 
 /// What may follow a call. Exactly one of the three.
@@ -59,11 +77,11 @@ pub struct SignalRequest {
 #[serde(deny_unknown_fields)]
 pub struct AnswerRequest {
     pub question: String,
-    /// To `input`: an object that fits its form.
+    /// To `input`: an object that fits its form. To `tool`: what it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub arguments: Option<Json>,
-    /// To `input`: words.
+    /// To `input`: words. To `tool`: what it returned, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// To `confirm`: yes or no.

@@ -2,7 +2,7 @@
 //! under `data` here; in a list each is one object.
 
 use interlingua_model::{
-    Channel, Chunk, Event, Finished, How, Json, Level, Loss, Outcome, Piece, Route, Text, Time, Usage,
+    Channel, Chunk, Event, Finished, How, Json, Level, Loss, Outcome, Piece, Route, Step, Text, Time, Usage,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,7 @@ pub enum EventView {
     Started(StartedView),
     Said(SaidView),
     Progress(ProgressView),
+    Step(Box<StepEventView>),
     Artifact(ArtifactView),
     Asked(Box<AskedView>),
     Settled(SettledView),
@@ -87,6 +88,31 @@ pub struct ProgressView {
     pub total: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Something that is done on the way, as it stands now: a call of an agent, a tool of yours that it waits for, a turn of a member
+/// of a team. The last event of an `id` counts; each one ends once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepEventView {
+    pub id: String,
+    /// The step as part of which it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// What is called, as `peer/skill`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    pub title: String,
+    /// `read`, `edit`, `delete`, `think` or `other`.
+    pub kind: String,
+    /// `pending`, `running`, `done`, `failed` or `cancelled`.
+    pub state: String,
+    /// Without secrets. More than 16 KiB are told as their length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
+    /// What came of it, up to 16 KiB.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartView>,
 }
 
 /// A piece of an artifact; number 0 opens or replaces it, `last` closes it.
@@ -173,6 +199,7 @@ impl EventView {
             EventView::Started(_) => "started",
             EventView::Said(_) => "said",
             EventView::Progress(_) => "progress",
+            EventView::Step(_) => "step",
             EventView::Artifact(_) => "artifact",
             EventView::Asked(_) => "asked",
             EventView::Settled(_) => "settled",
@@ -186,6 +213,7 @@ impl EventView {
             EventView::Started(view) => serde_json::to_string(view),
             EventView::Said(view) => serde_json::to_string(view),
             EventView::Progress(view) => serde_json::to_string(view),
+            EventView::Step(view) => serde_json::to_string(view),
             EventView::Artifact(view) => serde_json::to_string(view),
             EventView::Asked(view) => serde_json::to_string(view),
             EventView::Settled(view) => serde_json::to_string(view),
@@ -199,6 +227,7 @@ impl EventView {
             "started" => EventView::Started(serde_json::from_str(data)?),
             "said" => EventView::Said(serde_json::from_str(data)?),
             "progress" => EventView::Progress(serde_json::from_str(data)?),
+            "step" => EventView::Step(serde_json::from_str(data)?),
             "artifact" => EventView::Artifact(serde_json::from_str(data)?),
             "asked" => EventView::Asked(serde_json::from_str(data)?),
             "settled" => EventView::Settled(serde_json::from_str(data)?),
@@ -223,6 +252,7 @@ impl From<&Event> for EventView {
                 total: *total,
                 note: note.as_ref().map(ToString::to_string),
             }),
+            Event::Step(step) => EventView::Step(Box::new(step.as_ref().into())),
             Event::Artifact(chunk) => EventView::Artifact(chunk.into()),
             Event::Asked(question) => EventView::Asked(Box::new(question.into())),
             Event::Settled { question, by, how, decided } => EventView::Settled(SettledView {
@@ -273,6 +303,33 @@ impl From<&Route> for RouteView {
             class: route.class.as_str().into(),
             why: route.why.as_str().into(),
             arguments: route.args.clone(),
+        }
+    }
+}
+
+impl From<&Step> for StepEventView {
+    fn from(step: &Step) -> StepEventView {
+        StepEventView {
+            id: step.id.to_string(),
+            parent: step.parent.as_ref().map(ToString::to_string),
+            skill: step.skill.as_ref().map(ToString::to_string),
+            title: step.title.to_string(),
+            kind: step.kind.as_str().into(),
+            state: step.state.as_str().into(),
+            arguments: step.args.clone(),
+            parts: step.parts.iter().map(PartView::from).collect(),
+        }
+    }
+}
+
+impl StepEventView {
+    /// One line for people; none for what is done within another step.
+    pub fn note(&self) -> Option<String> {
+        let skill = self.skill.as_ref().filter(|_| self.parent.is_none())?;
+        match self.state.as_str() {
+            "running" => Some(format!("calls {skill}")),
+            "failed" => Some(format!("{skill} failed")),
+            _ => None,
         }
     }
 }

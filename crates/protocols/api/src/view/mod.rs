@@ -22,13 +22,14 @@ mod tokens;
 pub use artifact::{RelistRequest, ShareRequest, SharedArtifactView};
 pub use bus::{AgentCardView, AgentView, CapabilityView, MessageKind, MessageView, NewAgentView, NumberedMessage};
 pub use call::{
-    AnswerRequest, ConfirmationRequest, ExchangeRequest, ExplainRequest, ExplainView, SayRequest, SignalRequest,
+    AnswerRequest, ClientToolView, ConfirmationRequest, ExchangeRequest, ExplainRequest, ExplainView, SayRequest,
+    SignalRequest,
 };
 pub use card::{EffectsView, PeerView, PhraseView, SkillView, StandingView};
 pub use content::{PartKind, PartView};
 pub use event::{
     ArtifactView, AskedView, EventView, FinishedView, LossView, NumberedEvent, OutcomeView, ProgressView, RouteView,
-    SaidView, SettledView, StartedView, StepView, UsageView,
+    SaidView, SettledView, StartedView, StepEventView, StepView, UsageView,
 };
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};

@@ -1,7 +1,7 @@
 //! The parts that a view holds, wherever they stand in it.
 
 use super::content::PartView;
-use super::event::{EventView, FinishedView, NumberedEvent};
+use super::event::{EventView, FinishedView, NumberedEvent, StepEventView};
 use super::question::QuestionView;
 use super::task::{ExchangeView, TaskView};
 
@@ -22,11 +22,18 @@ impl Tells for QuestionView {
     }
 }
 
+impl Tells for StepEventView {
+    fn each_part(&mut self, each: &mut dyn FnMut(&mut PartView)) {
+        self.parts.iter_mut().for_each(each);
+    }
+}
+
 impl Tells for EventView {
     fn each_part(&mut self, each: &mut dyn FnMut(&mut PartView)) {
         match self {
             EventView::Said(said) => said.parts.iter_mut().for_each(each),
             EventView::Artifact(artifact) => artifact.parts.iter_mut().for_each(each),
+            EventView::Step(step) => step.each_part(each),
             EventView::Asked(question) => question.each_part(each),
             EventView::Finished(finished) => finished.each_part(each),
             EventView::Started(_) | EventView::Progress(_) | EventView::Settled(_) => {}
@@ -50,6 +57,7 @@ impl Tells for ExchangeView {
 impl Tells for TaskView {
     fn each_part(&mut self, each: &mut dyn FnMut(&mut PartView)) {
         self.questions.iter_mut().for_each(|question| question.each_part(each));
+        self.steps.iter_mut().for_each(|step| step.each_part(each));
         self.finished.iter_mut().for_each(|finished| finished.each_part(each));
     }
 }

@@ -15,7 +15,7 @@ use interlingua_hub::approvals::Pending;
 pub struct QuestionView {
     pub id: String,
     pub task: String,
-    /// `input`, `confirm`, `credential`, `visit`, `model` or `roots`.
+    /// `input`, `confirm`, `credential`, `visit`, `model`, `roots` or `tool`.
     pub kind: String,
     /// `caller` or `approvers`.
     pub to: String,
@@ -41,6 +41,16 @@ pub struct QuestionView {
     /// Of `visit`: open it, then say that you did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Of `tool`: which of your tools to run. Answer with what it returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Of `tool`: its arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
+    /// Of `tool`: the step that waits for it. It stays the same when the question is asked again after a restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// Who asks for the call: the chain, `>` between its links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
@@ -172,6 +182,11 @@ impl From<&Question> for QuestionView {
                 view.scopes = scopes.iter().map(ToString::to_string).collect();
             }
             QuestionKind::Visit { url } => view.url = Some(url.to_string()),
+            QuestionKind::Tool { name, args } => {
+                view.tool = Some(name.to_string());
+                view.arguments = Some(args.clone());
+                view.step = question.name.as_deref().map(ToString::to_string);
+            }
             QuestionKind::Model(_) | QuestionKind::Roots => {}
         }
         view

@@ -6,7 +6,7 @@ use interlingua_model::ports::TaskRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::event::{FinishedView, LossView, RouteView};
+use super::event::{FinishedView, LossView, RouteView, StepEventView};
 use super::question::QuestionView;
 use interlingua_hub::audit::AuditLine;
 
@@ -66,6 +66,9 @@ pub struct TaskView {
     pub questions: Vec<QuestionView>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
+    /// What was done on the way, as it stands now: the last thousand; not in lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepEventView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished: Option<FinishedView>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -203,6 +206,7 @@ impl From<&TaskRow> for TaskView {
             cancelling: None,
             questions: Vec::new(),
             artifacts: Vec::new(),
+            steps: Vec::new(),
             finished: None,
             losses: Vec::new(),
         }
@@ -233,6 +237,7 @@ impl From<&Task> for TaskView {
             cancelling: task.cancelling.map(|cancelling| cancelling.why.as_str().into()),
             questions: task.open.values().map(|question| QuestionView::within(task, question)).collect(),
             artifacts: task.artifacts.keys().map(ToString::to_string).collect(),
+            steps: task.steps.iter().map(StepEventView::from).collect(),
             finished,
             losses: task.losses.iter().map(LossView::from).collect(),
         }

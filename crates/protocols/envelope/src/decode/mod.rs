@@ -178,7 +178,7 @@ fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call 
     let mut call = Call::new(id, WIRE, ask);
     call.id_given = true;
     call.conversation = message.token.session_id.clone().map(ConversationId);
-    call.caller = Caller { can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new() };
+    call.caller = Caller { can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new(), tools: Vec::new() };
     call.limits = Limits {
         deadline: deadline(message.control.timeout, manners),
         priority: priority::decode(message.control.priority),

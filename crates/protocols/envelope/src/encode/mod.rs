@@ -170,6 +170,12 @@ impl Encoder {
                 let progress = |meta: &mut Object<'_>| output::progress(meta, *done, *total, note.as_deref());
                 Some(self.response(Fill { content, result: None, note: &progress, losses }, None, stamp))
             }
+            Event::Step(step) => {
+                let note = step.note().filter(|_| self.delivery == Delivery::Stream)?;
+                let content = at.mark();
+                let progress = |meta: &mut Object<'_>| output::progress(meta, None, None, Some(&note));
+                Some(self.response(Fill { content, result: None, note: &progress, losses }, None, stamp))
+            }
             Event::Asked(question) => Some(self.ask(lane, question, losses, stamp)),
             Event::Settled { .. } => None,
             Event::Finished(finished) => Some(self.finish(lane, finished, losses, stamp)),

@@ -13,7 +13,8 @@ pub(super) fn encode(meta: &mut Object<'_>, question: &Question) {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => "question",
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => "question",
     };
     meta.object(name, |out| {
         out.text("id", &question.id.to_string());
@@ -51,7 +52,7 @@ fn kind(out: &mut Object<'_>, kind: &QuestionKind) {
         }
         QuestionKind::Visit { url } => out.text("url", url),
         // The hub answers these itself on this wire; should one get here, its text is all there is to show.
-        QuestionKind::Model(_) | QuestionKind::Roots => {}
+        QuestionKind::Model(_) | QuestionKind::Roots | QuestionKind::Tool { .. } => {}
     }
 }
 

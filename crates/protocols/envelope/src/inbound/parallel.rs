@@ -246,7 +246,9 @@ impl Way {
             Event::Said { parts, .. } => parts,
             Event::Artifact(chunk) => &mut chunk.parts,
             Event::Finished(finished) => &mut finished.output.parts,
-            Event::Started(_) | Event::Progress { .. } | Event::Asked(_) | Event::Settled { .. } => return Ok(()),
+            Event::Started(_) | Event::Progress { .. } | Event::Step(_) | Event::Asked(_) | Event::Settled { .. } => {
+                return Ok(());
+            }
         };
         for part in parts {
             if let Some(uri) = uploads::link(&self.hub, &self.base, &self.by, part).await? {

@@ -189,7 +189,8 @@ impl CallContext {
             | QuestionKind::Confirm(_)
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }
-            | QuestionKind::Model(_) => Answer::Declined,
+            | QuestionKind::Model(_)
+            | QuestionKind::Tool { .. } => Answer::Declined,
         };
         self.shared.hub.answer(self.by.clone(), question.id, answer).await
     }
@@ -322,6 +323,7 @@ impl CallStream {
             Event::Said { channel: Channel::Note(level), parts, .. } => self.note(*level, parts),
             Event::Said { channel: Channel::Answer | Channel::Reasoning, .. } | Event::Artifact(_) => None,
             Event::Progress { done, total, note } => self.progress(*done, *total, note.as_deref()),
+            Event::Step(step) => step.note().and_then(|note| self.progress(None, None, Some(&note))),
             Event::Asked(question) => self.asked(question, seq).await,
             Event::Settled { question, how, .. } => {
                 self.pending = None;

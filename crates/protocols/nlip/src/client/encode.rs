@@ -166,7 +166,8 @@ fn declined(kind: &QuestionKind) -> &'static str {
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => "I would rather not say.",
+        | QuestionKind::Roots
+        | QuestionKind::Tool { .. } => "I would rather not say.",
     }
 }
 

@@ -277,6 +277,7 @@ impl Said<'_> {
             can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
             missing: Missing::Question,
             accepts: Vec::new(),
+            tools: Vec::new(),
         };
         call
     }

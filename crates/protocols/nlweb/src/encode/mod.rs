@@ -228,7 +228,7 @@ fn elicitation(question: &Question) -> Tree {
         QuestionKind::Visit { url } => {
             vec![json!({"id": "visit", "text": format!("{} {}", question.text, &**url), "type": "text"})]
         }
-        QuestionKind::Credential { .. } | QuestionKind::Model(_) | QuestionKind::Roots => {
+        QuestionKind::Credential { .. } | QuestionKind::Model(_) | QuestionKind::Roots | QuestionKind::Tool { .. } => {
             vec![json!({"id": "answer", "text": &*question.text, "type": "text"})]
         }
     };

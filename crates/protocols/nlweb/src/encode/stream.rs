@@ -171,6 +171,7 @@ fn parts(event: &Event) -> &[Part] {
         Event::Said { .. }
         | Event::Started(_)
         | Event::Progress { .. }
+        | Event::Step(_)
         | Event::Asked(_)
         | Event::Settled { .. }
         | Event::Finished(_) => &[],

@@ -118,9 +118,12 @@ async fn progress(shared: &Arc<Shared>, by: &Principal, task: TaskId) -> Option<
     let mut last = None;
     while !reader.is_at_head() {
         let entry = reader.next().await.ok()??;
-        if let Some(Event::Progress { note: Some(note), .. }) = entry.record.event() {
-            last = Some(note.clone());
-        }
+        let note = match entry.record.event() {
+            Some(Event::Progress { note, .. }) => note.clone(),
+            Some(Event::Step(step)) => step.note().map(Text::from),
+            _ => None,
+        };
+        last = note.or(last);
     }
     last
 }

@@ -160,6 +160,10 @@ impl Answering {
             Event::Progress { note: Some(note), .. } => {
                 self.waiting.extend(Telling::progress(&self.envelope, note).as_ref().map(written));
             }
+            Event::Step(step) => {
+                let frame = step.note().and_then(|note| Telling::progress(&self.envelope, &note));
+                self.waiting.extend(frame.as_ref().map(written));
+            }
             Event::Started(route) => {
                 if self.several.is_none() {
                     went(&mut self.envelope, route);

@@ -1,0 +1,138 @@
+//! A step: one thing that is done on the way to an answer. A call that an agent makes, a tool that its caller runs for it, a
+//! turn of a member of a team.
+
+use serde::{Deserialize, Serialize};
+
+use crate::card::Effects;
+use crate::content::{Body, Part, Provenance, cut, head};
+use crate::id::{SkillId, StepId, Text};
+use crate::json::Json;
+
+/// Bytes of a step's arguments, and of what came of it: both travel in every stream and stand in the journal.
+pub const MAX_STEP: usize = 16 * 1024;
+/// Bytes of what a step is called.
+const MAX_TITLE: usize = 256;
+
+/// Every event of a step says all that is known of it then: the last one counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    pub id: StepId,
+    /// The step as part of which it is done: a member's turn, the call of another agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<StepId>,
+    /// What is called; none for a member's turn and for a tool of the caller's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<SkillId>,
+    pub title: Text,
+    pub kind: StepKind,
+    pub state: StepState,
+    /// Without secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Json>,
+    /// What came of it, once it is over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+/// What a step does, as far as the effects of its skill say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    Read,
+    Edit,
+    Delete,
+    /// Somebody else thinks about it: an agent, a team, a member.
+    Think,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// Not begun: it waits for an approval, a place, or whoever runs it.
+    Pending,
+    Running,
+    Done,
+    Failed,
+    /// Nobody waits for it any more.
+    Cancelled,
+}
+
+impl StepKind {
+    pub fn of(effects: Effects) -> StepKind {
+        match effects {
+            Effects { calls: true, .. } => StepKind::Think,
+            Effects { destroys: true, .. } => StepKind::Delete,
+            Effects { unknown: true, .. } => StepKind::Other,
+            Effects { writes: true, .. } => StepKind::Edit,
+            Effects { reads: true, .. } => StepKind::Read,
+            Effects { .. } => StepKind::Other,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepKind::Read => "read",
+            StepKind::Edit => "edit",
+            StepKind::Delete => "delete",
+            StepKind::Think => "think",
+            StepKind::Other => "other",
+        }
+    }
+}
+
+impl StepState {
+    pub fn is_over(self) -> bool {
+        match self {
+            StepState::Pending | StepState::Running => false,
+            StepState::Done | StepState::Failed | StepState::Cancelled => true,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StepState::Pending => "pending",
+            StepState::Running => "running",
+            StepState::Done => "done",
+            StepState::Failed => "failed",
+            StepState::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Step {
+    /// The same within another: what was said and returned there is for whoever may read that run, and not for the reader of this.
+    #[must_use]
+    pub fn within(&self, parent: &StepId) -> Step {
+        let parent = self.parent.clone().unwrap_or_else(|| parent.clone());
+        Step { parent: Some(parent), args: None, parts: Vec::new(), ..self.clone() }
+    }
+
+    /// One line for a wire that has progress and no steps. What is done within a step, or by a member, is not for that line.
+    pub fn note(&self) -> Option<String> {
+        let skill = self.skill.as_ref().filter(|_| self.parent.is_none())?;
+        match self.state {
+            StepState::Running => Some(format!("calls {skill}")),
+            StepState::Failed => Some(format!("{skill} failed")),
+            StepState::Pending | StepState::Done | StepState::Cancelled => None,
+        }
+    }
+
+    /// As much of it as travels: what is longer is cut, and says so. Files stay where they are.
+    pub fn bounded(&mut self) {
+        if self.title.len() > MAX_TITLE {
+            self.title = format!("{}…", head(&self.title, MAX_TITLE)).into();
+        }
+        let long = self.args.as_ref().map(|args| args.as_bytes().len()).filter(|long| *long > MAX_STEP);
+        if let Some(long) = long {
+            self.args = Some(Json::from_tree(format!("[{long} bytes]").into()));
+        }
+        let parts = std::mem::take(&mut self.parts);
+        let shown: Vec<Part> = parts.iter().filter(|part| !matches!(part.body, Body::Blob(_))).cloned().collect();
+        let files = parts.len() - shown.len();
+        self.parts = cut(shown, MAX_STEP);
+        if files > 0 {
+            self.parts.push(Part::text(format!("Files are left out: {files}."), Provenance::hub()));
+        }
+    }
+}
