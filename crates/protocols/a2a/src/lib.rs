@@ -2,8 +2,8 @@
 //!
 //! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`]
 //! turns that into protocol buffers and back, [`grpc`] frames them. From there one [`decode`] leads into the model and one
-//! [`encode`] out of it, whatever the binding. [`fault`] is the table of errors, [`card`] what an agent says of itself,
-//! [`signature`] who says so, [`ext`] our own extension for what the protocol has no field for.
+//! [`encode`] out of it, whatever the binding. [`fault`] is the table of errors, [`discover`] what an agent says of itself,
+//! [`ext`] our own extension for what the protocol has no field for.
 //!
 //! Deliberately absent: which peer a path or tenant means, who may see a task, and everything that waits.
 //!
@@ -14,9 +14,9 @@
 //!
 //! Every peer of the hub is an agent with a card and an address of its own; the hub itself is one for all of them.
 
-pub mod card;
 pub mod client;
 pub mod decode;
+pub mod discover;
 pub mod encode;
 pub mod ext;
 pub mod fault;
@@ -27,7 +27,6 @@ pub mod invalid;
 pub mod json;
 pub mod method;
 pub mod proto;
-pub mod signature;
 #[cfg(test)]
 mod tests;
 pub mod wire;

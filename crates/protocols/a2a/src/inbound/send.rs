@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::card;
 use crate::decode::{Addressed, Context, Meaning, Wants, decode};
+use crate::discover;
 use crate::encode::{self, NoAddresses, View};
 use crate::wire::{PushConfig, Send, Update};
 use interlingua_model::{
@@ -146,7 +146,7 @@ impl Asking<'_> {
             return Ok(());
         }
         let modes = cards::input_modes(self);
-        match send.message.parts.iter().find(|part| !card::takes(&modes, part)) {
+        match send.message.parts.iter().find(|part| !discover::takes(&modes, part)) {
             None => Ok(()),
             Some(part) => {
                 let given = part.media.as_deref().unwrap_or_default();
