@@ -42,7 +42,7 @@ pub static TARGETS: &[Target] = &[
         &[
             "crates/protocols/a2a/src/json/read.rs",
             "crates/protocols/a2a/src/json/parts.rs",
-            "crates/protocols/a2a/src/decode/request.rs",
+            "crates/protocols/a2a/src/request.rs",
             "crates/protocols/a2a/src/decode/mod.rs",
         ],
     ),

@@ -1,8 +1,9 @@
 //! Agent2Agent (A2A) 1.0 and 0.3: tasks and messages between agents, over JSON-RPC, HTTP with JSON, and gRPC.
 //!
 //! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`]
-//! turns that into protocol buffers and back, [`grpc`] frames them. From there one [`decode`] leads into the model and one
-//! [`encode`] out of it, whatever the binding. [`fault`] is the table of errors, [`discover`] what an agent says of itself,
+//! turns that into protocol buffers and back, [`grpc`] frames them, and [`request`] reads which operation a frame of each binding
+//! asks for. From there one [`decode()`](decode::decode) leads into the model and one [`encode`] out of it,
+//! whatever the binding. [`fault`] is the table of errors, [`discover`] what an agent says of itself,
 //! [`ext`] our own extension for what the protocol has no field for.
 //!
 //! Deliberately absent: which peer a path or tenant means, who may see a task, and everything that waits.
@@ -27,6 +28,7 @@ pub mod invalid;
 pub mod json;
 pub mod method;
 pub mod proto;
+pub mod request;
 #[cfg(test)]
 mod tests;
 pub mod wire;
