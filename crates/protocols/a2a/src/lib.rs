@@ -2,7 +2,7 @@
 //!
 //! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`]
 //! turns that into protocol buffers and back, [`grpc`] frames them, and [`request`] reads which operation a frame of each binding
-//! asks for. From there one [`decode()`](decode::decode) leads into the model and one [`encode`] out of it,
+//! asks for. From there one [`decode()`](decode::decode) leads into the model and one [`encode()`](encode::encode) out of it,
 //! whatever the binding. [`fault`] is the table of errors, [`discover`] what an agent says of itself,
 //! [`ext`] our own extension for what the protocol has no field for.
 //!
