@@ -31,7 +31,7 @@ pub static TARGETS: &[Target] = &[
         "a2a_client",
         a2a_client::said,
         &[
-            "crates/protocols/a2a/src/client/card.rs",
+            "crates/protocols/a2a/src/discover/read.rs",
             "crates/protocols/a2a/src/client/decode.rs",
             "crates/protocols/a2a/src/client/fault.rs",
         ],
@@ -42,7 +42,7 @@ pub static TARGETS: &[Target] = &[
         &[
             "crates/protocols/a2a/src/json/read.rs",
             "crates/protocols/a2a/src/json/parts.rs",
-            "crates/protocols/a2a/src/decode/request.rs",
+            "crates/protocols/a2a/src/request.rs",
             "crates/protocols/a2a/src/decode/mod.rs",
         ],
     ),
@@ -245,7 +245,11 @@ pub static TARGETS: &[Target] = &[
         rules::schema,
         &["crates/model/src/schema/mod.rs", "crates/model/src/schema/read.rs", "crates/hub/src/validate.rs"],
     ),
-    row("signed_card", small::signed_card, &["crates/protocols/a2a/src/signature.rs", "crates/wire/src/jcs.rs"]),
+    row(
+        "signed_card",
+        small::signed_card,
+        &["crates/protocols/a2a/src/discover/signature.rs", "crates/wire/src/jcs.rs"],
+    ),
     row(
         "site",
         files::site,

@@ -4,13 +4,14 @@
 use bytes::Bytes;
 use interlingua_a2a::Version;
 use interlingua_a2a::client::{self, Refusal};
-use interlingua_a2a::decode::request::{decode_grpc, decode_params};
-use interlingua_a2a::decode::{Addressed, Context, Wants, decode};
+use interlingua_a2a::decode::{Addressed, Context, decode};
 use interlingua_a2a::grpc::{self, Frames};
 use interlingua_a2a::json::read::Source;
 use interlingua_a2a::json::{Dialect, write};
 use interlingua_a2a::method::Method;
 use interlingua_a2a::proto;
+use interlingua_a2a::request::{read_grpc, read_params};
+use interlingua_a2a::wire::Operation;
 use interlingua_model::{Json, Time};
 use interlingua_wire::hub_headers::Headers;
 
@@ -33,15 +34,7 @@ pub(crate) fn json(data: &[u8]) {
             if !has_scalar_data(&send) {
                 assert_eq!(again.0, send);
             }
-            let context = Context {
-                version: dialect.version(),
-                door: Addressed::Hub,
-                now: Time(0),
-                headers: Headers::default(),
-                wants: Wants::Answer,
-                replay: None,
-            };
-            let _ = decode(send, &context);
+            let _ = decode(Operation::Send(Box::new(send)), &context(dialect.version()));
         }
         if let Ok(update) = source.update() {
             let written = write::update(&update, dialect);
@@ -50,15 +43,21 @@ pub(crate) fn json(data: &[u8]) {
     }
     for version in [Version::V1, Version::V03] {
         for method in Method::ALL {
-            let _ = decode_params(method, Some(&frame), version, DEPTH);
+            if let Ok(asked) = read_params(method, Some(&frame), version, DEPTH) {
+                let _ = decode(asked.operation, &context(version));
+            }
         }
     }
+}
+
+fn context(version: Version) -> Context<'static> {
+    Context { version, door: &Addressed::Hub, now: Time(0), headers: Headers::default(), replay: None }
 }
 
 pub(crate) fn proto(data: &[u8]) {
     for version in [Version::V1, Version::V03] {
         for method in Method::ALL {
-            let _ = (decode_grpc(method, data, version, DEPTH), client::decode::grpc(data, method, version, DEPTH));
+            let _ = (read_grpc(method, data, version, DEPTH), client::decode::grpc(data, method, version, DEPTH));
             if let Ok(json) = proto::request_to_json(method, version, data, DEPTH) {
                 let written = proto::request_from_json(method, version, &json).expect("what was read can be written");
                 let again = proto::request_to_json(method, version, &written, DEPTH);

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use interlingua_a2a::Version;
 use interlingua_a2a::client::follow::{Following, Teller, Told};
-use interlingua_a2a::client::{card, decode, skills};
+use interlingua_a2a::client::{decode, skills};
+use interlingua_a2a::discover::read;
 use interlingua_a2a::method::Method;
 use interlingua_model::{Principal, Proof, TaskId, Time};
 
@@ -11,7 +12,7 @@ const DEPTH: usize = 64;
 
 pub(crate) fn said(data: &[u8]) {
     let frame = Bytes::copy_from_slice(data);
-    if let Ok(card) = card::decode(&frame, DEPTH) {
+    if let Ok(card) = read::decode(&frame, DEPTH) {
         let (found, _) = skills::skills(&card, &"p".into());
         for skill in found {
             let _ = skills::theirs(&card, &skill.id.skill);

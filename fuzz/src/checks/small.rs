@@ -135,8 +135,8 @@ pub(crate) fn signed_card(data: &[u8]) {
         let twice = jcs::canonical(&once).expect("it has a canonical form");
         assert_eq!(once.as_bytes().as_ref(), twice, "a canonical form has another");
     }
-    let forms = interlingua_a2a::signature::Forms::of(&card);
-    for signature in interlingua_a2a::signature::signatures(&card) {
+    let forms = interlingua_a2a::discover::signature::Forms::of(&card);
+    for signature in interlingua_a2a::discover::signature::signatures(&card) {
         assert!(!signature.holds(&forms, |_, _| false), "nobody signed it");
     }
 }

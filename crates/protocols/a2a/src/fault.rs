@@ -164,6 +164,7 @@ impl Error {
             Problem::Json(_) => PARSE,
             Problem::Version(_) | Problem::OtherVersion(..) => VERSION,
             Problem::Method(_) => METHOD,
+            Problem::NoSuchTask => TASK_NOT_FOUND,
             Problem::Path => own(-32601, 404, Grpc::NotFound, "NOT_FOUND"),
             Problem::Protobuf(_)
             | Problem::Frame(_)

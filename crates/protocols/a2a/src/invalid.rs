@@ -73,6 +73,9 @@ pub enum Problem {
     Method(String),
     #[error("there is nothing at this path")]
     Path,
+    /// An id that is not one of the hub's is answered like that of somebody else's task.
+    #[error("task not found")]
+    NoSuchTask,
 }
 
 impl Invalid {

@@ -1,9 +1,10 @@
 //! Agent2Agent (A2A) 1.0 and 0.3: tasks and messages between agents, over JSON-RPC, HTTP with JSON, and gRPC.
 //!
 //! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`]
-//! turns that into protocol buffers and back, [`grpc`] frames them. From there one [`decode`] leads into the model and one
-//! [`encode`] out of it, whatever the binding. [`fault`] is the table of errors, [`card`] what an agent says of itself,
-//! [`signature`] who says so, [`ext`] our own extension for what the protocol has no field for.
+//! turns that into protocol buffers and back, [`grpc`] frames them, and [`request`] reads which operation a frame of each binding
+//! asks for. From there one [`decode()`](decode::decode) leads into the model and one [`encode()`](encode::encode) out of it,
+//! whatever the binding. [`fault`] is the table of errors, [`discover`] what an agent says of itself,
+//! [`ext`] our own extension for what the protocol has no field for.
 //!
 //! Deliberately absent: which peer a path or tenant means, who may see a task, and everything that waits.
 //!
@@ -14,9 +15,9 @@
 //!
 //! Every peer of the hub is an agent with a card and an address of its own; the hub itself is one for all of them.
 
-pub mod card;
 pub mod client;
 pub mod decode;
+pub mod discover;
 pub mod encode;
 pub mod ext;
 pub mod fault;
@@ -27,7 +28,7 @@ pub mod invalid;
 pub mod json;
 pub mod method;
 pub mod proto;
-pub mod signature;
+pub mod request;
 #[cfg(test)]
 mod tests;
 pub mod wire;

@@ -9,7 +9,7 @@ pub use peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
 
 use std::time::Duration;
 
-use crate::card::{Capabilities, Credential, Readers};
+use crate::discover::{Capabilities, Credential, Readers};
 
 use super::Signing;
 use super::push::Private;

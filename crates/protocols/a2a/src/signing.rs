@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::signature::{Key, Material, WebKey, signed, write_key_set};
+use crate::discover::signature::{Key, Material, WebKey, signed, write_key_set};
 use interlingua_keys::jws::{PublicKey, Signer};
 use interlingua_model::{Digest, Json};
 use moka::sync::Cache;

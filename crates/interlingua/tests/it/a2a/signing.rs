@@ -1,6 +1,6 @@
 //! Signed cards (section 8.4): what the hub signs can be verified with the key it offers, and with nothing else.
 
-use interlingua_a2a::signature::{Forms, Material, WebKey, key_set, signatures};
+use interlingua_a2a::discover::signature::{Forms, Material, WebKey, key_set, signatures};
 use interlingua_keys::jws::PublicKey;
 use interlingua_model::Json;
 use interlingua_testkit::Hub;
@@ -26,7 +26,7 @@ fn public(key: &WebKey) -> PublicKey {
 fn valid(card: &Value, keys: &[WebKey]) -> usize {
     let card = Json::from_tree(card.clone());
     let forms = Forms::of(&card);
-    let holds = |signature: &interlingua_a2a::signature::Signature| {
+    let holds = |signature: &interlingua_a2a::discover::signature::Signature| {
         let named = keys.iter().filter(|key| key.id == signature.id);
         let mut named = named.filter(|key| key.material.algorithm() == &*signature.algorithm);
         named.any(|key| signature.holds(&forms, |input, bytes| public(key).verifies(input, bytes)))

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use interlingua_a2a::decode::request::decode_grpc;
 use interlingua_a2a::fault::Error;
 use interlingua_a2a::grpc::{details, frame, unframe};
 use interlingua_a2a::method::Method;
+use interlingua_a2a::request::read_grpc;
 use interlingua_a2a::wire::{Asked, Operation};
 use interlingua_a2a::{Version, proto};
 
@@ -42,7 +42,7 @@ async fn is_called(agent: &Agent, name: &str) {
 
 fn asked(heard: &Heard) -> Asked {
     let method = Method::of_grpc(called(heard), Version::V1).expect("a method");
-    decode_grpc(method, &unframe(&heard.body).expect("a frame"), Version::V1, 64).expect("a request")
+    read_grpc(method, &unframe(&heard.body).expect("a frame"), Version::V1, 64).expect("a request")
 }
 
 /// One message of an answer.

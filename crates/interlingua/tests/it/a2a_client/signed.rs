@@ -1,6 +1,6 @@
 //! Signed cards of others (section 8.4): who signed them is looked at and shown, and where it must be, believed only then.
 
-use interlingua_a2a::signature::{self, Key, Material, WebKey, write_key_set};
+use interlingua_a2a::discover::signature::{self, Key, Material, WebKey, write_key_set};
 use interlingua_keys::jws::Signer;
 use interlingua_model::Json;
 

@@ -31,11 +31,7 @@ const PROTOCOLS: [(&str, &[Lacking], &[&str]); 6] = [
         ],
         &["protocol", "refusal"],
     ),
-    (
-        "a2a",
-        &[("discover", "what an agent says of itself is in card")],
-        &["called_agents", "desk", "protocol", "push", "refusal", "signing"],
-    ),
+    ("a2a", &[], &["called_agents", "desk", "protocol", "push", "refusal", "signing"]),
     ("aip", &[], &["desk", "device", "extensions", "protocol", "queue", "registrar", "results", "visibility"]),
     ("nlweb", &[], &["protocol", "refusal"]),
 ];

@@ -9,8 +9,8 @@ use interlingua_model::{
     Question, QuestionKind, Role as Spoke, Secret, Skill, Text, Turn,
 };
 
-use super::card::AgentCard;
 use super::skills::{takes_words, theirs};
+use crate::discover::AgentCard;
 use crate::encode::{NoAddresses, part};
 use crate::ext::{self, Outgoing, Purpose};
 use crate::wire::{self, Configuration, Content, Message, Role, Send};

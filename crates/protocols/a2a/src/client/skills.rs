@@ -12,7 +12,7 @@ use interlingua_model::json::Tree;
 use interlingua_model::{Effects, PeerId, Schema, Skill, SkillId, SkillKind, SkillName, Text};
 use serde_json::json;
 
-use super::card::{AgentCard, Offer};
+use crate::discover::read::{AgentCard, Offer};
 use interlingua_wire::claims;
 use interlingua_wire::hub_headers::IMPORTED;
 

@@ -7,7 +7,7 @@
 use interlingua_model::peer::Vouched;
 use interlingua_model::{Json, Text};
 
-use crate::signature::{Forms, Material, Signature, WebKey, signatures};
+use crate::discover::signature::{Forms, Material, Signature, WebKey, signatures};
 
 /// No card is worth more: each costs as much as the card is long.
 const ATTEMPTS: usize = 16;

@@ -3,8 +3,9 @@
 use interlingua_machines::task::Task;
 use interlingua_model::{ArtifactHeader, Carried, Chunk, Finished, Input, Loss, MessageId, Part, Role as Spoke, Text};
 
+use super::message::result;
 use super::status::{addressed, status};
-use super::{Addresses, part, result};
+use super::{Addresses, part};
 use crate::ext;
 use crate::wire::{self, Artifact, Content, Message, Role};
 

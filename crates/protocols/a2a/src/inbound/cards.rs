@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::Version;
-use crate::card::{self, Facts, ListedSkill, Readers};
 use crate::decode::Addressed;
+use crate::discover::{self, Facts, ListedSkill, Readers};
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
@@ -75,7 +75,7 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
     let skills = visible(hub, &asking.by, of.as_ref());
     let of = of.and_then(|peer| catalogue.peers.get(&peer));
     let (url, grpc) = (asking.arrived.url(&asking.door), asking.arrived.authority());
-    let words = card::words("hub", "Says what this hub can do, and does it, when asked in plain words");
+    let words = discover::words("hub", "Says what this hub can do, and does it, when asked in plain words");
     let mut listed: Vec<ListedSkill<'_>> = skills.iter().map(|skill| listed(skill, &asking.door)).collect();
     if of.is_none() || listed.is_empty() {
         listed.insert(0, ListedSkill { id: "ask".to_owned(), skill: &words });
@@ -102,7 +102,7 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
         Some(of) => of.card.seen,
         None => catalogue.peers.values().map(|of| of.card.seen).max().unwrap_or(Time(0)),
     };
-    let card = card::card(&facts);
+    let card = discover::card(&facts);
     let signing = asking.settings.signing.as_ref();
     let signed = signing.and_then(|signing| signing.sign(&card, &asking.arrived.base()));
     Ok((signed.unwrap_or(card), changed))

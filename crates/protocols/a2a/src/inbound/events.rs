@@ -1,15 +1,22 @@
 //! Publish and subscribe. Events that belong to no task: A2A has no publish and subscribe, so our extension marks a message as one,
 //! and the hub's queue of events does the rest. Whoever sends is answered that it was taken; whoever listens reads `/api/messages`.
 
-use crate::decode::Announcement;
+use crate::decode::{Announcement, ReplyTo, Wants};
+use crate::encode;
+use crate::wire::Update;
+use interlingua_hub::entropy;
 use interlingua_machines::bus::{Kind, Message, topic};
-use interlingua_model::{Fault, FaultKind, Json, PeerId};
+use interlingua_model::{Fault, FaultKind, Feature, PeerId};
 use serde_json::json;
 
 use super::Asking;
 
 impl Asking<'_> {
-    pub(super) async fn publish(&self, told: Announcement) -> Result<Json, Fault> {
+    pub(super) async fn publish(&self, told: Announcement, reply: ReplyTo) -> Result<Update, Fault> {
+        if reply.wants == Wants::Stream || reply.webhook.is_some() {
+            let text = "nothing comes of an event that could be told: it is sent, and answered at once";
+            return Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text));
+        }
         let hub = &self.shared().hub;
         if self.by.is_anonymous() {
             let text = "events are taken from callers who say who they are";
@@ -34,6 +41,7 @@ impl Asking<'_> {
             readers: told.readers,
         };
         let seq = hub.publish(&message).await?;
-        Ok(json!({"status": "accepted", "topic": topic.as_str(), "seq": seq}).into())
+        let content = json!({"status": "accepted", "topic": topic.as_str(), "seq": seq}).into();
+        Ok(Update::Message(encode::acknowledged(entropy::message_id(), content)))
     }
 }

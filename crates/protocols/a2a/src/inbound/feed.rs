@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::links::Links;
-use crate::encode::{Telling, View};
+use crate::encode::{self, Telling, View, encode};
 use crate::wire::{TaskState, Update};
 use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::live::Reader;
 use interlingua_hub::{Hub, Running};
 use interlingua_machines::task::Task;
-use interlingua_model::{Entry, Fault, Loss, Principal, Wire, gather_losses};
+use interlingua_model::{Entry, Fault, Loss, Principal, TaskId, Wire, gather_losses};
 
 /// Up to which event somebody has seen a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +50,9 @@ enum Source {
 
 pub(super) struct Feed {
     source: Source,
-    task: interlingua_model::TaskId,
-    telling: Option<Telling>,
+    id: TaskId,
+    /// The task as far as it was told.
+    told: Option<Task>,
     after: Option<Seen>,
     view: View,
     ear: Ear,
@@ -64,19 +65,18 @@ pub(super) struct Feed {
 impl Feed {
     /// A call's own events: first the task as it was accepted.
     pub(super) fn own(running: Running, view: View, ear: Ear) -> Feed {
-        let task = running.id();
-        Feed::new(Source::Own(running), task, view, ear)
+        let id = running.id();
+        Feed::new(Source::Own(running), id, view, ear)
     }
 
     /// The task as it stands, then what comes after: `reader` goes on where the fold ends, so nothing is lost between.
     pub(super) fn joined(task: Task, reader: Reader, view: View, ear: Ear) -> Feed {
         let (seq, over) = (task.seq, task.finished().is_some());
-        let telling = Telling::from(task);
-        let snapshot = telling.snapshot(view, &ear.links);
+        let snapshot = encode::task(&task, view, &ear.links);
         let id = reader.task();
         let mut feed = Feed::new(Source::Reader(reader), id, view, ear);
         feed.ready.push_back(FeedUpdate { id: seq.to_string(), update: Update::Task(snapshot.value) });
-        (feed.telling, feed.lost) = (Some(telling), snapshot.losses);
+        (feed.told, feed.lost) = (Some(task), snapshot.losses);
         if over {
             feed.end();
         }
@@ -95,9 +95,9 @@ impl Feed {
         self
     }
 
-    fn new(source: Source, task: interlingua_model::TaskId, view: View, ear: Ear) -> Feed {
+    fn new(source: Source, id: TaskId, view: View, ear: Ear) -> Feed {
         let (ready, lost) = (VecDeque::new(), Vec::new());
-        Feed { source, task, telling: None, after: None, view, ear, ready, lost, over: false }
+        Feed { source, id, told: None, after: None, view, ear, ready, lost, over: false }
     }
 
     /// The next event; `None` when the stream is over. Cancel safe.
@@ -131,16 +131,16 @@ impl Feed {
     }
 
     fn take(&mut self, entry: &Entry) {
-        let Some(telling) = &mut self.telling else {
-            self.telling = Telling::begin(self.task, entry);
-            if let (Some(telling), None) = (&self.telling, self.after) {
-                let snapshot = telling.snapshot(self.view, &self.ear.links);
+        let Some(task) = &mut self.told else {
+            self.told = encode::begun(self.id, entry);
+            if let (Some(task), None) = (&self.told, self.after) {
+                let snapshot = encode::task(task, self.view, &self.ear.links);
                 gather_losses(&mut self.lost, &snapshot.losses);
                 self.ready.push_back(FeedUpdate { id: entry.seq.to_string(), update: Update::Task(snapshot.value) });
             }
             return;
         };
-        let updates = telling.next(entry, &self.ear.links);
+        let updates = encode(entry, &mut Telling { task, addresses: &self.ear.links });
         let (mut shown, mut ended) = (false, false);
         for (number, update) in (0_u32..).zip(updates.value) {
             if self.after.is_none_or(|after| Seen(entry.seq, number) > after) {
@@ -159,7 +159,7 @@ impl Feed {
     /// Nothing follows: what could not be said is summed up.
     fn end(&mut self) {
         self.over = true;
-        let Some(task) = self.telling.as_ref().map(Telling::task) else { return };
+        let Some(task) = &self.told else { return };
         let skill = task.route.as_ref().map(|route| &route.skill);
         let Ear { hub, by, wire, .. } = &self.ear;
         hub.lost(&Leg { by, of: Named::of(task), wire: wire.clone(), skill }, &self.lost);

@@ -6,13 +6,13 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use crate::decode::request::decode_grpc;
 use crate::fault::{Error, Grpc};
 use crate::grpc::{self, BadFrame};
 use crate::invalid::Invalid;
 use crate::json::{Dialect, write};
 use crate::method::Method;
 use crate::refusal::{grpc_head, grpc_status, grpc_status_alone, refuse_grpc};
+use crate::request::read_grpc;
 use crate::{Version, proto};
 use axum::body::Body;
 use axum::response::Response;
@@ -86,7 +86,7 @@ async fn answered(arrived: &Arrived, version: Version, body: Body, until: Option
     let mut laps = meters.laps();
     let message = grpc::unframe(&body).map_err(unframed)?;
     arrived.speaks(version).map_err(invalid)?;
-    let decoding = || decode_grpc(method, &message, version, arrived.shared.bounds().depth);
+    let decoding = || read_grpc(method, &message, version, arrived.shared.bounds().depth);
     let asked = large::worked(body.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(version, method, asked).await?;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::decode::request::{NoRoute, Route, decode_http, route};
 use crate::fault::Error;
 use crate::invalid::{Invalid, Problem};
 use crate::json::{Dialect, write};
+use crate::request::{NoRoute, Route, read_http, route};
 use crate::wire::{Answer, Update};
 use crate::{MEDIA, Version};
 use axum::body::Body;
@@ -48,7 +48,7 @@ async fn answered(arrived: &Arrived, verb: &Verb, body: Body, version: &mut Vers
     arrived.speaks(route.version).map_err(invalid)?;
     let query =
         Query::<Vec<(String, String)>>::try_from_uri(&arrived.uri).map(|Query(query)| query).unwrap_or_default();
-    let decoding = || decode_http(&route, &query, &frame, arrived.shared.bounds().depth);
+    let decoding = || read_http(&route, &query, &frame, arrived.shared.bounds().depth);
     let asked = large::worked(frame.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(route.version, route.method, asked).await?;
@@ -122,7 +122,7 @@ async fn fetched(arrived: &Arrived, task: TaskId, digest: Digest) -> Result<Resp
 
 /// The media type of what the task holds under this digest; what it does not hold is not there.
 async fn media_of(asking: &Asking<'_>, task: TaskId, digest: Digest) -> Result<Option<Arc<str>>, Fault> {
-    let task = asking.task_id(&task.to_string()).await?;
+    let task = asking.own_task(task).await?;
     let folded = asking.shared().hub.task(&asking.by, task).await?;
     let is = |part: &&Part| matches!(&part.body, Content::Blob(Blob::Stored { digest: held, .. }) if *held == digest);
     let chunks = folded.artifacts.values().flatten().flat_map(|chunk| &chunk.parts);

@@ -1,5 +1,5 @@
 //! They call us. One agent is asked for one thing ([`Asking::perform`]); [`rpc`], [`http`] and [`grpc`] are the ways there,
-//! [`arrived`] is what they have in common, [`cards`] says where the agents are.
+//! [`arrived`] is what they have in common, [`offered`] what an agent does at all, [`cards`] says where the agents are.
 
 mod arrived;
 mod cards;
@@ -10,6 +10,7 @@ mod http;
 pub(crate) mod links;
 mod list;
 mod modes;
+mod offered;
 #[cfg(test)]
 mod races;
 mod rpc;
@@ -18,16 +19,18 @@ mod sse;
 
 use std::sync::Arc;
 
-use crate::decode::Addressed;
+use crate::Version;
+use crate::decode::{Addressed, Context, Incoming, Own, ReplyTo, decode};
 use crate::encode::{self, View};
 use crate::grpc::service;
-use crate::invalid::Invalid;
+use crate::invalid::{Invalid, Problem};
 use crate::wire::{Answer, Operation, PushConfig, TaskState};
-use crate::{Version, ext};
 use axum::Router;
 use axum::routing::{any, get, post};
 use interlingua_machines::task::Task;
-use interlingua_model::{CancelWhy, Fault, FaultKind, Feature, Loss, Noun, PeerId, Principal, Signal, TaskId, Text};
+use interlingua_model::{Carried, Fault, FaultKind, Loss, Noun, PeerId, Principal, Signal, TaskId, Text};
+use interlingua_wire::codec::Meaning;
+use interlingua_wire::hub_headers::Headers;
 
 pub use self::modes::Modes;
 
@@ -78,6 +81,10 @@ impl Reply {
     fn whole(answer: Answer) -> Reply {
         Reply::Whole(Box::new(answer))
     }
+
+    fn stream(feed: Feed) -> Reply {
+        Reply::Stream(Box::new(feed))
+    }
 }
 
 impl Asking<'_> {
@@ -86,90 +93,56 @@ impl Asking<'_> {
     }
 
     async fn perform(&self, operation: Operation) -> Result<Reply, Fault> {
-        match operation {
-            Operation::Send(send) => {
-                self.needs_extension()?;
-                self.send(*send).await.map(|sent| Reply::whole(Answer::Sent(sent)))
-            }
-            Operation::Stream(send) => {
-                self.needs_extension()?;
-                self.needs(self.settings.capabilities.streaming)?;
-                self.stream(*send).await.map(|feed| Reply::Stream(Box::new(feed)))
-            }
-            Operation::Get { task, history } => {
+        self.check_offered(&operation)?;
+        let decoded = decode(operation, &self.context()).map_err(|invalid| refused(&invalid))?;
+        let Carried { value: Incoming { meaning, reply, credentials: _ }, losses } = decoded;
+        match meaning {
+            Meaning::Call(call) => self.call(call, reply, losses).await,
+            Meaning::Signal { to, signal } => self.cancel(to, signal).await.map(Answer::Task).map(Reply::whole),
+            Meaning::Own(own) => self.perform_own(own, reply).await,
+        }
+    }
+
+    async fn perform_own(&self, own: Own, reply: ReplyTo) -> Result<Reply, Fault> {
+        match own {
+            Own::More(more) => return self.more(*more, reply).await,
+            Own::Event(told) => self.publish(*told, reply).await.map(Answer::Sent),
+            Own::Get { task, history } => {
                 let view = View { history, artifacts: true };
-                self.snapshot(self.task_id(&task).await?, view).await.map(|task| Reply::whole(Answer::Task(task)))
+                self.snapshot(self.own_task(task).await?, view).await.map(Answer::Task)
             }
-            Operation::List(list) => self.list(list).await.map(|listed| Reply::whole(Answer::Tasks(listed))),
-            Operation::Cancel { task } => self.cancel(&task).await.map(|task| Reply::whole(Answer::Task(task))),
-            Operation::Subscribe { task } => {
-                self.needs(self.settings.capabilities.streaming)?;
-                self.subscribe(&task).await.map(|feed| Reply::Stream(Box::new(feed)))
+            Own::List(list) => self.list(list).await.map(Answer::Tasks),
+            Own::Subscribe { task } => return self.subscribe(task).await.map(Reply::stream),
+            Own::PushCreate { task, config } => self.push_create(task, *config).await.map(Answer::Push),
+            Own::PushGet { task, id } => self.push_get(task, id.as_ref()).await.map(Answer::Push),
+            Own::PushList { task } => {
+                let task = self.own_task(task).await?;
+                self.shared().own.push.list(self.shared(), task).await.map(Answer::Pushes)
             }
-            Operation::PushCreate(config) => self.push_create(*config).await.map(Reply::whole),
-            Operation::PushGet { task, id } => self.push_get(&task, id.as_ref()).await.map(Reply::whole),
-            Operation::PushList { task } => {
-                self.needs_push()?;
-                let configs = self.shared().own.push.list(self.shared(), self.task_id(&task).await?).await?;
-                Ok(Reply::whole(Answer::Pushes(configs)))
+            Own::PushDelete { task, id } => {
+                let task = self.own_task(task).await?;
+                self.shared().own.push.delete(self.shared(), task, &id).await.map(|()| Answer::Deleted)
             }
-            Operation::PushDelete { task, id } => {
-                self.needs_push()?;
-                self.shared().own.push.delete(self.shared(), self.task_id(&task).await?, &id).await?;
-                Ok(Reply::whole(Answer::Deleted))
-            }
-            Operation::ExtendedCard => {
-                self.needs_extended_card()?;
-                if self.by.is_anonymous() {
-                    let text = "the extended card needs authentication: it is for callers who say who they are";
-                    return Err(Fault::caller(FaultKind::Unauthenticated, text));
-                }
-                Ok(Reply::whole(Answer::Card(cards::of(self)?.0)))
-            }
+            Own::ExtendedCard => cards::of(self).map(|(card, _)| Answer::Card(card)),
         }
+        .map(Reply::whole)
     }
 
-    fn needs(&self, capability: bool) -> Result<(), Fault> {
-        if capability {
-            return Ok(());
+    fn context(&self) -> Context<'_> {
+        Context {
+            version: self.version,
+            door: &self.door,
+            now: self.shared().hub.now(),
+            headers: Headers::read(|name| self.arrived.text(name)),
+            replay: self.settings.replay,
         }
-        Err(Fault::caller(
-            FaultKind::Unsupported(Feature::Operation),
-            "this agent's card says that it does not do this",
-        ))
-    }
-
-    /// Off, it is an operation that is not there in 1.0, and a card that is not there in 0.3 (section 8.2 there).
-    fn needs_extended_card(&self) -> Result<(), Fault> {
-        match (self.settings.capabilities.extended_card, self.version) {
-            (true, _) => Ok(()),
-            (false, Version::V1) => self.needs(false),
-            (false, Version::V03) => {
-                let kind = FaultKind::Unsupported(Feature::ExtendedCard);
-                Err(Fault::caller(kind, "this agent has no extended card"))
-            }
-        }
-    }
-
-    /// What our extension says of an answer must be understood, where the card says so (section 3.2.4).
-    fn needs_extension(&self) -> Result<(), Fault> {
-        if !self.settings.extension_required || self.arrived.activates() {
-            return Ok(());
-        }
-        let text = format!("this agent requires the extension {}: activate it in A2A-Extensions", ext::URI);
-        Err(Fault::caller(FaultKind::Unsupported(Feature::Extension), text))
-    }
-
-    fn needs_push(&self) -> Result<(), Fault> {
-        if self.settings.capabilities.push { Ok(()) } else { Err(no_push()) }
     }
 
     /// A webhook for a task that is there: it is told what comes.
-    async fn push_create(&self, config: PushConfig) -> Result<Answer, Fault> {
-        self.needs_push()?;
-        let task = self.task_id(config.task.as_deref().unwrap_or_default()).await?;
+    async fn push_create(&self, task: TaskId, config: PushConfig) -> Result<PushConfig, Fault> {
+        let task = self.own_task(task).await?;
         let folded = self.shared().hub.task(&self.by, task).await?;
-        self.push(task, config, From::After(folded.seq)).await.map(Answer::Push)
+        self.push(task, config, From::After(folded.seq)).await
     }
 
     async fn push(&self, task: TaskId, config: PushConfig, from: From) -> Result<PushConfig, Fault> {
@@ -178,11 +151,9 @@ impl Asking<'_> {
         self.shared().own.push.create(self.shared(), &asker, task, config, self.version, from).await
     }
 
-    async fn push_get(&self, task: &str, id: Option<&Text>) -> Result<Answer, Fault> {
-        self.needs_push()?;
-        let found = self.shared().own.push.get(self.shared(), self.task_id(task).await?, id).await?;
-        let none = || Fault::caller(FaultKind::NotFound(Noun::Task), "this task tells no such webhook");
-        found.map(Answer::Push).ok_or_else(none)
+    async fn push_get(&self, task: TaskId, id: Option<&Text>) -> Result<PushConfig, Fault> {
+        let found = self.shared().own.push.get(self.shared(), self.own_task(task).await?, id).await?;
+        found.ok_or_else(|| Fault::caller(FaultKind::NotFound(Noun::Task), "this task tells no such webhook"))
     }
 
     /// What of a peer may be called, may be known to be there.
@@ -191,8 +162,7 @@ impl Asking<'_> {
     }
 
     /// A task of this agent's that is theirs; anything else is not there.
-    async fn task_id(&self, text: &str) -> Result<TaskId, Fault> {
-        let task: TaskId = text.parse().map_err(|_| no_such_task())?;
+    async fn own_task(&self, task: TaskId) -> Result<TaskId, Fault> {
         let row = self.shared().hub.row(&self.by, task).await?;
         if let (Addressed::Peer(peer), Some(skill)) = (&self.door, &row.skill)
             && skill.split('/').next() != Some(peer.as_str())
@@ -229,12 +199,12 @@ impl Asking<'_> {
         Links::new(self.arrived.url(&self.door), task)
     }
 
-    /// Told to the peer; answered when the task has ended, or when its grace is over. A task that ended otherwise all the same was
+    /// The signal goes to the peer; it is answered when the task has ended, or when its grace is over. A task that ended otherwise all the same was
     /// not cancelled, and its client is told so.
-    async fn cancel(&self, task: &str) -> Result<crate::wire::Task, Fault> {
-        let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
+    async fn cancel(&self, task: TaskId, signal: Signal) -> Result<crate::wire::Task, Fault> {
+        let (hub, task) = (&self.shared().hub, self.own_task(task).await?);
         let after = hub.seq_of(task);
-        hub.signal(self.by.clone(), task, Signal::Cancel(CancelWhy::Asked)).await?;
+        hub.signal(self.by.clone(), task, signal).await?;
         let mut reader = hub.watch(&self.by, task, after).await?;
         while reader.next().await?.is_some() {}
         let ended = self.snapshot(task, View::WHOLE).await?;
@@ -251,8 +221,8 @@ impl Asking<'_> {
     }
 
     /// A snapshot joined to what comes after it; or, where a client says what it has seen, all that came since.
-    async fn subscribe(&self, task: &str) -> Result<Feed, Fault> {
-        let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
+    async fn subscribe(&self, task: TaskId) -> Result<Feed, Fault> {
+        let (hub, task) = (&self.shared().hub, self.own_task(task).await?);
         let last = self.arrived.text("last-event-id").and_then(feed::seen);
         let folded = hub.task(&self.by, task).await?;
         if let Some(last) = last {
@@ -271,12 +241,11 @@ fn no_such_agent() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Task), "there is no such agent here")
 }
 
-fn no_push() -> Fault {
-    Fault::caller(FaultKind::Unsupported(Feature::Push), "this agent tells no webhooks")
-}
-
 /// What cannot be read is the caller's to mend, field by field.
 fn refused(invalid: &Invalid) -> Fault {
+    if invalid.problem == Problem::NoSuchTask {
+        return no_such_task();
+    }
     let fault = Fault::caller(FaultKind::InvalidInput, invalid.to_string());
     match invalid.path.as_str() {
         "" => fault,

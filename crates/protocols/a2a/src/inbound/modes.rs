@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::card;
+use crate::discover;
 use interlingua_model::{Digest, Media, Owner, PeerId, Principal, Skill, Time};
 use moka::sync::Cache;
 
@@ -57,7 +57,7 @@ impl Modes {
         if let Some(kept) = self.kept.get(&key).filter(holds) {
             return kept.modes.clone();
         }
-        let modes: Arc<[Media]> = card::modes(visible(hub, by, of).iter().map(|skill| &**skill)).0.into();
+        let modes: Arc<[Media]> = discover::modes(visible(hub, by, of).iter().map(|skill| &**skill)).0.into();
         let kept = Kept { catalogue, policy, by: by.clone(), until: now.after(MAX_AGE), modes: modes.clone() };
         self.kept.insert(key, Arc::new(kept));
         modes

@@ -1,11 +1,11 @@
 //! JSON-RPC (section 9): `POST` to an agent's address. Errors are answers like any other, but for those a proxy must see.
 
 use crate::Version;
-use crate::decode::request::decode_params;
 use crate::fault::Error;
 use crate::invalid::Invalid;
 use crate::json::{Dialect, write};
 use crate::method::Method;
+use crate::request::read_params;
 use crate::wire::Update;
 use axum::body::Body;
 use axum::response::Response;
@@ -75,7 +75,7 @@ async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Resu
     let named = Method::named(&method, called.version).map_err(invalid)?;
     called.method = Some(named);
     let params = params.json().map(Json::as_bytes);
-    let decoding = || decode_params(named, params, called.version, depth);
+    let decoding = || read_params(named, params, called.version, depth);
     let asked = large::worked(frame.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(called.version, named, asked).await?;

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::card;
-use crate::decode::{Addressed, Context, Meaning, Wants, decode};
+use crate::decode::{Addressed, More, ReplyTo, Wants};
 use crate::encode::{self, NoAddresses, View};
-use crate::wire::{PushConfig, Send, Update};
+use crate::wire::{Answer, Update};
 use interlingua_model::{
-    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Json,
-    Loss, MessageId, Part, Request, Signal, SkillId, TaskId, Transcript,
+    Addressee, Blob, Body, Call, ConversationId, Event, Fault, FaultKind, Finished, Loss, Part, Request, Signal,
+    SkillId, TaskId, Transcript,
 };
-use interlingua_wire::hub_headers::Headers;
 
 use super::feed::Feed;
-use super::{Asking, cards, refused};
+use super::{Asking, Reply};
 use crate::push::From;
 use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::live::no_such_task;
@@ -33,25 +31,48 @@ struct Answered {
     skill: Option<SkillId>,
 }
 
-/// What is followed, and how much of it is shown.
+/// What is followed.
 struct Opened {
     running: Running,
-    view: View,
     context: Option<ConversationId>,
     losses: Vec<Loss>,
 }
 
 impl Asking<'_> {
+    /// A new exchange.
+    pub(super) async fn call(&self, call: Box<Call>, mut reply: ReplyTo, losses: Vec<Loss>) -> Result<Reply, Fault> {
+        let opened = self.open(call, losses).await?;
+        if let Some(webhook) = reply.webhook.take() {
+            self.push(opened.running.id(), *webhook, From::Beginning).await?;
+        }
+        self.answer(Begun::Called(Box::new(opened)), &reply).await
+    }
+
+    /// More input to a task, and its webhook first: nothing that follows is missed.
+    pub(super) async fn more(&self, more: More, mut reply: ReplyTo) -> Result<Reply, Fault> {
+        if let Some(webhook) = reply.webhook.take() {
+            self.push_create(more.task, *webhook).await?;
+        }
+        let begun = self.hand_on(more).await?;
+        self.answer(begun, &reply).await
+    }
+
+    async fn answer(&self, begun: Begun, reply: &ReplyTo) -> Result<Reply, Fault> {
+        let view = View { history: reply.history, artifacts: true };
+        match reply.wants {
+            Wants::Answer | Wants::Receipt => {
+                self.send(begun, reply.wants, view).await.map(Answer::Sent).map(Reply::whole)
+            }
+            Wants::Stream => self.stream(begun, view).await.map(Reply::stream),
+        }
+    }
+
     /// One answer: at once where the client says so, else when there is one or a question.
-    pub(super) async fn send(&self, send: Send) -> Result<Update, Fault> {
-        let wants = if send.configuration.immediate { Wants::Receipt } else { Wants::Answer };
-        let mut opened = match self.opened(send, wants).await? {
+    async fn send(&self, begun: Begun, wants: Wants, view: View) -> Result<Update, Fault> {
+        let mut opened = match begun {
             Begun::Called(opened) | Begun::Answered(opened) => *opened,
             // The question still stands: it is asked again.
-            Begun::Standing(task, view) => return self.snapshot(task, view).await.map(Update::Task),
-            Begun::Published(content) => {
-                return Ok(Update::Message(encode::acknowledged(entropy::message_id(), content)));
-            }
+            Begun::Standing(task) => return self.snapshot(task, view).await.map(Update::Task),
         };
         let stood = match wants {
             Wants::Receipt => Stood::Task(opened.running.keep().await?),
@@ -61,7 +82,7 @@ impl Asking<'_> {
             Stood::Task(task) => {
                 let mut folded = opened.running.task().await?;
                 folded.losses.extend_from_slice(&opened.losses);
-                let told = encode::task(&folded, opened.view, &self.links(task));
+                let told = encode::task(&folded, view, &self.links(task));
                 opened.losses.extend(told.losses);
                 self.lost(&folded, &opened.losses);
                 Ok(Update::Task(told.value))
@@ -82,92 +103,27 @@ impl Asking<'_> {
         }
     }
 
-    pub(super) async fn stream(&self, send: Send) -> Result<Feed, Fault> {
-        match self.opened(send, Wants::Stream).await? {
+    async fn stream(&self, begun: Begun, view: View) -> Result<Feed, Fault> {
+        match begun {
             Begun::Called(opened) => {
-                let Opened { mut running, view, losses, .. } = *opened;
+                let Opened { mut running, losses, .. } = *opened;
                 let task = running.keep().await?;
                 Ok(Feed::own(running, view, self.ear(task)).having_lost(losses))
             }
-            Begun::Answered(opened) => self.follow(opened.running.id(), opened.view).await,
-            Begun::Standing(task, view) => self.follow(task, view).await,
-            Begun::Published(_) => Err(Fault::hub(FaultKind::Internal, "an event is not followed")),
+            Begun::Answered(opened) => self.follow(opened.running.id(), view).await,
+            Begun::Standing(task) => self.follow(task, view).await,
         }
     }
 
     /// The task as it stands, and what comes after.
-    pub(super) async fn follow(&self, task: TaskId, view: View) -> Result<Feed, Fault> {
+    async fn follow(&self, task: TaskId, view: View) -> Result<Feed, Fault> {
         let hub = &self.shared().hub;
         let folded = hub.task(&self.by, task).await?;
         let reader = hub.watch(&self.by, task, folded.seq).await?;
         Ok(Feed::joined(folded, reader, view, self.ear(task)))
     }
 
-    async fn opened(&self, send: Send, wants: Wants) -> Result<Begun, Fault> {
-        self.takes(&send)?;
-        let push = send.configuration.push.clone();
-        if let Some(push) = &push {
-            self.needs_push()?;
-            self.shared().own.push.check(self.shared(), push)?;
-        }
-        let view = View { history: send.configuration.history, artifacts: true };
-        let decoded = decode(send, &self.context(wants)).map_err(|invalid| refused(&invalid))?;
-        let Carried { value: meaning, losses } = decoded;
-        match meaning {
-            Meaning::Call(call) => {
-                let begun = self.call(call, view, losses).await?;
-                let called = match &begun {
-                    Begun::Called(opened) => Some(opened.running.id()),
-                    Begun::Answered(_) | Begun::Standing(..) | Begun::Published(_) => None,
-                };
-                if let (Some(push), Some(task)) = (push, called) {
-                    self.push(task, push, From::Beginning).await?;
-                }
-                Ok(begun)
-            }
-            Meaning::Event(_) if wants == Wants::Stream || push.is_some() => {
-                let text = "nothing comes of an event that could be told: it is sent, and answered at once";
-                Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text))
-            }
-            Meaning::Event(told) => self.publish(*told).await.map(Begun::Published),
-            Meaning::More { task, context, message, input } => {
-                if let Some(push) = push {
-                    self.push_create(PushConfig { task: Some(task.clone()), ..push }).await?;
-                }
-                self.more(&task, context.as_deref(), message, input, view).await
-            }
-        }
-    }
-
-    /// Every part is of a kind the agent's card names (section 3.1.1). Which these are is looked for only where a part says of
-    /// what kind it is.
-    fn takes(&self, send: &Send) -> Result<(), Fault> {
-        if send.message.parts.iter().all(|part| part.media.is_none()) {
-            return Ok(());
-        }
-        let modes = cards::input_modes(self);
-        match send.message.parts.iter().find(|part| !card::takes(&modes, part)) {
-            None => Ok(()),
-            Some(part) => {
-                let given = part.media.as_deref().unwrap_or_default();
-                let text = format!("'{given}' is not taken by this agent; it takes {}", modes.join(", "));
-                Err(Fault::caller(FaultKind::Unsupported(Feature::Media), text))
-            }
-        }
-    }
-
-    fn context(&self, wants: Wants) -> Context<'_> {
-        Context {
-            version: self.version,
-            door: self.door.clone(),
-            now: self.shared().hub.now(),
-            headers: Headers::read(|name| self.arrived.text(name)),
-            wants,
-            replay: self.settings.replay,
-        }
-    }
-
-    async fn call(&self, mut call: Box<Call>, view: View, losses: Vec<Loss>) -> Result<Begun, Fault> {
+    async fn open(&self, mut call: Box<Call>, losses: Vec<Loss>) -> Result<Opened, Fault> {
         let hub = &self.shared().hub;
         // Sent again without a context, it begins the same one: so it is the same message.
         let begun = || hub.conversation_begun_by(&self.by, self.arrived.connection.id, call.id.as_str());
@@ -178,22 +134,16 @@ impl Asking<'_> {
         }
         let request = Request { by: self.by.clone(), connection: self.arrived.connection.id, call };
         let running = hub.open(request).await?;
-        Ok(Begun::Called(Box::new(Opened { running, view, context: Some(context), losses })))
+        Ok(Opened { running, context: Some(context), losses })
     }
 
-    /// More input: the answer to what the task asks, else something it may want to hear.
-    async fn more(
-        &self,
-        task: &str,
-        context: Option<&str>,
-        message: MessageId,
-        mut input: Input,
-        view: View,
-    ) -> Result<Begun, Fault> {
-        let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
+    /// The answer to what the task asks, else something it may want to hear.
+    async fn hand_on(&self, more: More) -> Result<Begun, Fault> {
+        let More { task, context, message, mut input } = more;
+        let (hub, task) = (&self.shared().hub, self.own_task(task).await?);
         let row = hub.row(&self.by, task).await?;
         let belongs = row.conversation.as_ref().map(ConversationId::as_str);
-        if context.is_some() && context != belongs {
+        if context.is_some() && context.as_deref() != belongs {
             let text = "the task belongs to another context than the message";
             return Err(Fault::caller(FaultKind::InvalidInput, text).field("message.contextId", "is not the task's"));
         }
@@ -210,13 +160,13 @@ impl Asking<'_> {
             None => Signal::Said { message, input },
             Some(question) => match hub.read_answer(&question, input) {
                 Some(answer) => Signal::Answered { question: question.id, message, answer },
-                None => return Ok(Begun::Standing(task, view)),
+                None => return Ok(Begun::Standing(task)),
             },
         };
         hub.signal(self.by.clone(), task, signal).await?;
         let running = hub.follow(&self.by, task, after).await?;
         let context = row.conversation.clone();
-        Ok(Begun::Answered(Box::new(Opened { running, view, context, losses: Vec::new() })))
+        Ok(Begun::Answered(Box::new(Opened { running, context, losses: Vec::new() })))
     }
 }
 
@@ -227,9 +177,7 @@ enum Begun {
     /// A task that goes on.
     Answered(Box<Opened>),
     /// It did not fit what the task asks.
-    Standing(TaskId, View),
-    /// An event, which is no task; what its sender is told.
-    Published(Json),
+    Standing(TaskId),
 }
 
 /// Reads to the end, or to a question its caller can answer. What shows work on the way is a task from then on.

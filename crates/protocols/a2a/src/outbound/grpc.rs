@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::client::Ask;
 use crate::client::call::{self, Bad, End, Messages, Status};
 use crate::client::request::{self, GrpcRequest};
-use crate::client::{Ask, Interface};
+use crate::discover::Interface;
 use crate::grpc;
 use crate::invalid::{Invalid, Problem};
 use crate::wire::Update;

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use crate::client::request::{self, HttpRequest, Verb};
-use crate::client::{Ask, Binding, Interface, Refusal, decode, fault};
+use crate::client::{Ask, Refusal, decode, fault};
+use crate::discover::{Binding, Interface};
 use crate::invalid::Invalid;
 use crate::wire::Update;
 use crate::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext, method};

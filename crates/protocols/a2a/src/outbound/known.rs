@@ -1,8 +1,8 @@
 //! Cached agent card. What is known of an agent: its card as it was last read, what of it can be used, and what cannot. Kept in
 //! records, so that a hub that starts again can call the agent, and go on with what it left there, before it has read the card anew.
 
-use crate::client::card::{AgentCard, Scheme, decode};
-use crate::client::{Binding, skills};
+use crate::client::skills;
+use crate::discover::read::{AgentCard, Binding, Scheme, decode};
 use interlingua_model::peer::Vouched;
 use interlingua_model::ports::Expect;
 use interlingua_model::{

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::client::card::decode;
+use crate::discover::read::decode;
 use bytes::Bytes;
 use interlingua_model::peer::Peer;
 use interlingua_model::{Card, Fault, FaultKind, Health, Json, PeerId};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::client::vouch::{self, Keys};
-use crate::signature::{Material, WebKey, key_set, keys};
+use crate::discover::signature::{Material, WebKey, key_set, keys};
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{Method, Request, Uri};

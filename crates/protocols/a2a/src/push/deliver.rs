@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::encode::{NoAddresses, Telling, View};
+use crate::encode::{self, Frames, NoAddresses, Telling, View, encode};
 use crate::json::{Dialect, write};
 use crate::wire::Update;
 use crate::{MEDIA, Version};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Request};
+use interlingua_machines::task::Task;
 use interlingua_model::{Carried, Entry, Fault, FaultKind, TaskId, gather_losses};
 
 use super::config::{Configs, Kept, Stands};
@@ -132,39 +133,39 @@ impl Delivery {
     async fn tell_all(&mut self) -> Result<(), Stop> {
         let by = self.kept.by.clone();
         let mut reader = self.hub.watch(&by, self.task, 0).await.map_err(Stop::of)?;
-        let (mut telling, mut lost): (Option<Telling>, _) = (None, Vec::new());
+        let (mut told, mut lost): (Option<Task>, _) = (None, Vec::new());
         while let Some(entry) = reader.next().await.map_err(Stop::of)? {
-            let updates = match &mut telling {
-                Some(telling) => telling.next(&entry, &NoAddresses),
+            let updates = match &mut told {
+                Some(task) => encode(&entry, &mut Telling { task, addresses: &NoAddresses }),
                 None => {
-                    telling = Telling::begin(self.task, &entry);
-                    let snapshot = telling.as_ref().map(|telling| telling.snapshot(View::WHOLE, &NoAddresses));
-                    let (value, losses) = snapshot.map(|told| (Update::Task(told.value), told.losses)).unzip();
-                    Carried { value: value.into_iter().collect(), losses: losses.unwrap_or_default() }
+                    let Some(task) = encode::begun(self.task, &entry) else { continue };
+                    let Carried { value, losses } = encode::task(&task, View::WHOLE, &NoAddresses);
+                    told = Some(task);
+                    Carried { value: Frames::One(Update::Task(value)), losses }
                 }
             };
-            let Some(telling) = &telling else { continue };
-            self.tell_entry(&entry, &updates.value, telling).await?;
+            let Some(task) = &told else { continue };
+            self.tell_entry(&entry, updates.value, task).await?;
             gather_losses(&mut lost, &updates.losses);
         }
-        if let Some(task) = telling.as_ref().map(Telling::task) {
+        if let Some(task) = &told {
             let (of, wire) = (Named::of(task), self.kept.version().wire());
             self.hub.lost(&Leg { by: &by, of, wire, skill: task.route.as_ref().map(|route| &route.skill) }, &lost);
         }
         Ok(())
     }
 
-    async fn tell_entry(&mut self, entry: &Entry, updates: &[Update], telling: &Telling) -> Result<(), Stop> {
+    async fn tell_entry(&mut self, entry: &Entry, updates: Frames, task: &Task) -> Result<(), Stop> {
         for (number, update) in (0_u32..).zip(updates) {
             let place = (entry.seq, number);
             if self.kept.told.is_some_and(|told| place <= told) {
                 continue;
             }
             let body = match self.kept.version() {
-                Version::V1 => write::update(update, Dialect::V1),
+                Version::V1 => write::update(&update, Dialect::V1),
                 // A client of 0.3 is told the whole task, when its status changes.
                 Version::V03 if matches!(update, Update::Artifact(_)) => continue,
-                Version::V03 => write::task(&telling.snapshot(View::WHOLE, &NoAddresses).value, Dialect::V03),
+                Version::V03 => write::task(&encode::task(task, View::WHOLE, &NoAddresses).value, Dialect::V03),
             };
             self.tell(&body).await?;
             self.kept.told = Some(place);

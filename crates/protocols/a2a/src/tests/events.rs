@@ -12,7 +12,7 @@ use interlingua_model::{
 use serde_json::{Value, json};
 
 use super::parsed;
-use crate::encode::{NoAddresses, Telling, View};
+use crate::encode::{self, Frames, NoAddresses, Telling, View, encode};
 use crate::ext;
 use crate::json::{Dialect, write};
 use crate::wire::{TaskState, Update};
@@ -50,8 +50,9 @@ fn finished(output: Output) -> Record {
 }
 
 fn told(entries: &[Entry]) -> Vec<Update> {
-    let mut telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
-    entries[1..].iter().flat_map(|entry| telling.next(entry, &NoAddresses).value).collect()
+    let mut task = encode::begun(TASK, &entries[0]).expect("a beginning");
+    let mut telling = Telling { task: &mut task, addresses: &NoAddresses };
+    entries[1..].iter().flat_map(|entry| encode(entry, &mut telling).value).collect()
 }
 
 fn states(updates: &[Update]) -> Vec<TaskState> {
@@ -64,7 +65,7 @@ fn states(updates: &[Update]) -> Vec<TaskState> {
 
 fn snapshot(entries: &[Entry], view: View) -> Value {
     let task = fold(TASK, entries.iter().cloned()).expect("a task");
-    parsed(&write::task(&Telling::from(task).snapshot(view, &NoAddresses).value, Dialect::V1))
+    parsed(&write::task(&encode::task(&task, view, &NoAddresses).value, Dialect::V1))
 }
 
 fn question(to: Addressee) -> Question {
@@ -83,8 +84,8 @@ fn question(to: Addressee) -> Question {
 #[test]
 fn a_14_a_task_is_told_from_submitted_to_its_end_with_its_result_as_an_artifact() {
     let entries = entries(vec![sent(), started(), finished(Output { parts: vec![text("done")], ..Output::default() })]);
-    let telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
-    let first = parsed(&write::task(&telling.snapshot(View::WHOLE, &NoAddresses).value, Dialect::V1));
+    let begun = encode::begun(TASK, &entries[0]).expect("a beginning");
+    let first = parsed(&write::task(&encode::task(&begun, View::WHOLE, &NoAddresses).value, Dialect::V1));
     assert_eq!(first["status"], json!({"state": "TASK_STATE_SUBMITTED", "timestamp": "1970-01-01T00:00:01.000Z"}));
     assert_eq!(first["history"][0]["messageId"], "m1");
     let updates = told(&entries);
@@ -232,15 +233,31 @@ fn what_cannot_be_said_is_told_with_what_was_lost_before_and_returned_without_it
     let event = Event::Finished(Finished::completed(Output { parts: vec![code], ..Output::default() }));
     let end = Record::Emitted { event, losses: vec![before], raw: None };
     let entries = entries(vec![sent(), started(), end]);
-    let mut telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
-    assert_eq!(telling.next(&entries[2], &NoAddresses).losses, [], "it has begun");
-    let end = telling.next(&entries[3], &NoAddresses);
+    let mut task = encode::begun(TASK, &entries[0]).expect("a beginning");
+    let mut telling = Telling { task: &mut task, addresses: &NoAddresses };
+    assert_eq!(encode(&entries[2], &mut telling).losses, [], "it has begun");
+    let end = encode(&entries[3], &mut telling);
     assert_eq!(end.losses, std::slice::from_ref(&here));
-    let Some(Update::Status(last)) = end.value.last() else { panic!("a status ends it") };
+    let Some(Update::Status(last)) = end.value.into_iter().last() else { panic!("a status ends it") };
     let both = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "part.code", "kind": "flattened"}]);
     assert_eq!(last.metadata.as_ref().expect("losses").tree()[ext::URI]["losses"], both);
 
-    let snapshot = Telling::from(fold(TASK, entries).expect("a task")).snapshot(View::WHOLE, &NoAddresses);
+    let snapshot = encode::task(&fold(TASK, entries).expect("a task"), View::WHOLE, &NoAddresses);
     assert_eq!(snapshot.losses, [here]);
     assert_eq!(snapshot.value.metadata.expect("losses").tree()[ext::URI]["losses"], both);
+}
+
+#[test]
+fn an_entry_is_told_as_no_update_one_or_two() {
+    let result = Output { parts: vec![text("done")], ..Output::default() };
+    for (output, last) in [(Output::default(), 1), (result, 2)] {
+        let entries = entries(vec![sent(), started(), finished(output)]);
+        let mut task = encode::begun(TASK, &entries[0]).expect("a beginning");
+        assert!(encode::begun(TASK, &entries[2]).is_none(), "a task begins once");
+        let mut telling = Telling { task: &mut task, addresses: &NoAddresses };
+        let mut told = |entry| encode(entry, &mut telling).value;
+        assert_eq!(told(&entries[1]), Frames::None, "that it was sent is no event");
+        assert!(matches!(told(&entries[2]), Frames::One(Update::Status(_))));
+        assert_eq!(told(&entries[3]).into_iter().count(), last);
+    }
 }

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::parsed;
 use crate::Version;
-use crate::decode::request::decode_grpc;
 use crate::invalid::Problem;
 use crate::method::Method;
 use crate::proto;
+use crate::request::read_grpc;
 use crate::wire::{Content, Operation};
 use interlingua_wire::protobuf::{BadProtobuf, Writer};
 
@@ -68,19 +68,19 @@ fn a_36_the_bytes_of_the_official_sdk_are_the_json_it_says_and_back() {
 
 #[test]
 fn a_28_requests_of_both_packages_are_read_as_what_they_ask_for() {
-    let get = decode_grpc(Method::Get, &seed("1.0-Get-request"), Version::V1, 64).expect("it is read");
+    let get = read_grpc(Method::Get, &seed("1.0-Get-request"), Version::V1, 64).expect("it is read");
     assert_eq!(get.operation, Operation::Get { task: "t1".into(), history: Some(3) });
     assert_eq!(get.tenant.as_deref(), Some("p"));
-    let get = decode_grpc(Method::Get, &seed("0.3-Get-request"), Version::V03, 64).expect("it is read");
+    let get = read_grpc(Method::Get, &seed("0.3-Get-request"), Version::V03, 64).expect("it is read");
     assert_eq!(get.operation, Operation::Get { task: "t1".into(), history: Some(3) });
-    let get = decode_grpc(Method::PushGet, &seed("0.3-PushGet-request"), Version::V03, 64).expect("it is read");
+    let get = read_grpc(Method::PushGet, &seed("0.3-PushGet-request"), Version::V03, 64).expect("it is read");
     assert_eq!(get.operation, Operation::PushGet { task: "t1".into(), id: Some("cfg".into()) });
-    let list = decode_grpc(Method::PushList, &seed("0.3-PushList-request"), Version::V03, 64).expect("it is read");
+    let list = read_grpc(Method::PushList, &seed("0.3-PushList-request"), Version::V03, 64).expect("it is read");
     assert_eq!(list.operation, Operation::PushList { task: "t1".into() });
-    let create = decode_grpc(Method::PushCreate, &seed("0.3-PushCreate-request"), Version::V03, 64);
+    let create = read_grpc(Method::PushCreate, &seed("0.3-PushCreate-request"), Version::V03, 64);
     let Operation::PushCreate(config) = create.expect("it is read").operation else { panic!("no push") };
     assert_eq!((config.task.as_deref(), config.id.as_deref()), (Some("t1"), Some("cfg")));
-    let list = decode_grpc(Method::List, &seed("1.0-List-request"), Version::V1, 64).expect("it is read");
+    let list = read_grpc(Method::List, &seed("1.0-List-request"), Version::V1, 64).expect("it is read");
     let Operation::List(list) = list.operation else { panic!("no list") };
     assert_eq!((list.size, list.history, list.artifacts), (Some(10), Some(0), false));
 }
@@ -100,7 +100,7 @@ fn message(part: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
 }
 
 fn problem(bytes: &[u8]) -> (String, Problem) {
-    let invalid = decode_grpc(Method::Send, bytes, Version::V1, 64).expect_err("it is refused");
+    let invalid = read_grpc(Method::Send, bytes, Version::V1, 64).expect_err("it is refused");
     (invalid.path, invalid.problem)
 }
 
@@ -112,7 +112,7 @@ fn a_34_a_part_has_exactly_one_content() {
         part.bytes(3, b"https://example.com");
     });
     assert_eq!(problem(&two), ("message.parts[0]".into(), Problem::OneOf(2)));
-    let raw = decode_grpc(Method::Send, &message(|part| part.bytes(2, &[0, 255])), Version::V1, 64);
+    let raw = read_grpc(Method::Send, &message(|part| part.bytes(2, &[0, 255])), Version::V1, 64);
     let Operation::Send(send) = raw.expect("it is read").operation else { panic!("no send") };
     assert_eq!(send.message.parts[0].content, Content::Raw(vec![0, 255].into()));
 }
@@ -177,7 +177,7 @@ fn a_28_who_does_not_want_to_wait_says_so_in_0_3_by_leaving_it_out() {
     });
     assert_eq!(written, Ok(()));
     let immediate = |bytes: &[u8]| {
-        let asked = decode_grpc(Method::Send, bytes, Version::V03, 64).expect("it is read");
+        let asked = read_grpc(Method::Send, bytes, Version::V03, 64).expect("it is read");
         let Operation::Send(send) = asked.operation else { panic!("no send") };
         send.configuration.immediate
     };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::parsed;
 use crate::client::vouch::{Keys, judge, places};
-use crate::signature::{Key, Material, WebKey, key_set, keys, signatures, signed, write_key_set};
+use crate::discover::signature::{Key, Material, WebKey, key_set, keys, signatures, signed, write_key_set};
 
 fn fixture(name: &str) -> Vec<u8> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/a2a");

@@ -4,8 +4,8 @@ use interlingua_model::SkillKind;
 
 use super::*;
 use crate::Version;
-use crate::client::card::{Binding, Interface, Scheme, decode};
 use crate::client::skills::{skills, theirs};
+use crate::discover::read::{Binding, Interface, Scheme, decode};
 
 fn interface(url: &str, binding: Binding, version: Version) -> Interface {
     Interface { url: url.into(), binding, version, tenant: None }

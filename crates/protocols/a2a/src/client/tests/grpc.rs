@@ -7,10 +7,10 @@ use crate::client::call::{Bad, End, Messages, head, status};
 use crate::client::decode;
 use crate::client::fault::{Refusal, Why};
 use crate::client::request::{self, Ask};
-use crate::decode::request::decode_grpc;
 use crate::grpc::{BadFrame, frame, unframe};
 use crate::invalid::Problem;
 use crate::method::Method;
+use crate::request::read_grpc;
 use crate::wire::{self, Message, Operation, Role, Send};
 
 #[test]
@@ -34,7 +34,7 @@ fn a_36_a_call_of_grpc_is_what_our_own_server_reads() {
             let name = request.path.rsplit('/').next().expect("a name");
             let method = Method::of_grpc(name, version).expect("a method");
             let read = unframe(&request.body).expect("a frame");
-            let asked = decode_grpc(method, &read, version, 64).expect("it is read");
+            let asked = read_grpc(method, &read, version, 64).expect("it is read");
             match (&ask, asked.operation) {
                 (Ask::Send(given), Operation::Send(read)) | (Ask::Stream(given), Operation::Stream(read)) => {
                     assert_eq!(read.message, given.message);

@@ -9,7 +9,7 @@ mod messages;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::AgentCard;
+use crate::discover::AgentCard;
 
 fn bytes(json: &Value) -> Bytes {
     json.to_string().into()
@@ -20,7 +20,7 @@ fn parsed(bytes: &[u8]) -> Value {
 }
 
 fn card(json: &Value) -> AgentCard {
-    super::card::decode(&bytes(json), 64).expect("a card")
+    crate::discover::read::decode(&bytes(json), 64).expect("a card")
 }
 
 /// A card of 1.0 with two skills.

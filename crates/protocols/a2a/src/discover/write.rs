@@ -5,13 +5,10 @@ use interlingua_model::address::Written;
 use interlingua_model::json::write_string;
 use interlingua_model::{Json, Media, Provider, Skill, SkillKind, Text};
 
-use super::Version;
-use super::ext;
-use super::wire::{Content, Part};
+use crate::Version;
+use crate::ext;
+use crate::wire::{Content, Part};
 use interlingua_wire::object::Object;
-
-/// Where every client looks for it.
-pub const WELL_KNOWN: &str = "/.well-known/agent-card.json";
 
 /// What a card is made from.
 #[derive(Debug, Clone)]

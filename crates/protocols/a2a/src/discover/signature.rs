@@ -10,8 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use interlingua_model::json::{BadJson, Reader};
 use interlingua_model::{Json, Text};
 
-use super::invalid::Invalid;
-use super::{json, proto};
+use crate::invalid::Invalid;
+use crate::{json, proto};
 use interlingua_wire::jcs;
 use interlingua_wire::object::Object;
 

@@ -12,18 +12,18 @@ use crate::proto;
 use crate::wire::{Asked, List, Operation};
 
 /// The parameters of a JSON-RPC call; absent ones are an empty object.
-pub fn decode_params(method: Method, params: Option<&Bytes>, version: Version, depth: usize) -> Result<Asked, Invalid> {
+pub fn read_params(method: Method, params: Option<&Bytes>, version: Version, depth: usize) -> Result<Asked, Invalid> {
     let none = Bytes::from_static(b"{}");
-    decode_request(method, &Source { frame: params.unwrap_or(&none), dialect: Dialect::of_rpc(version), depth })
+    read_request(method, &Source { frame: params.unwrap_or(&none), dialect: Dialect::of_rpc(version), depth })
 }
 
 /// The request of a gRPC call.
-pub fn decode_grpc(method: Method, message: &[u8], version: Version, depth: usize) -> Result<Asked, Invalid> {
+pub fn read_grpc(method: Method, message: &[u8], version: Version, depth: usize) -> Result<Asked, Invalid> {
     let frame = proto::request_to_json(method, version, message, depth)?;
-    decode_request(method, &Source { frame: &frame, dialect: Dialect::of_http(version), depth })
+    read_request(method, &Source { frame: &frame, dialect: Dialect::of_http(version), depth })
 }
 
-fn decode_request(method: Method, source: &Source<'_>) -> Result<Asked, Invalid> {
+fn read_request(method: Method, source: &Source<'_>) -> Result<Asked, Invalid> {
     match method {
         Method::Send => source.send().map(|(send, tenant)| asked(Operation::Send(Box::new(send)), tenant)),
         Method::Stream => source.send().map(|(send, tenant)| asked(Operation::Stream(Box::new(send)), tenant)),
@@ -115,12 +115,7 @@ fn plain<'p>(verb: &str, path: &'p str, version: Version) -> Result<Option<Route
 }
 
 /// The operation of a request over HTTP with JSON. `query` has names and values as they are meant, without escapes.
-pub fn decode_http(
-    route: &Route<'_>,
-    query: &[(String, String)],
-    body: &Bytes,
-    depth: usize,
-) -> Result<Asked, Invalid> {
+pub fn read_http(route: &Route<'_>, query: &[(String, String)], body: &Bytes, depth: usize) -> Result<Asked, Invalid> {
     let task = || Text::from(route.task.unwrap_or_default());
     let source = Source { frame: body, dialect: Dialect::of_http(route.version), depth };
     let (operation, tenant) = match route.method {

@@ -1,0 +1,11 @@
+//! What an agent says of itself: its card (section 4.4, 8). [`write`] makes the hub's own cards, [`read`] reads those of others in
+//! either generation, [`signature`] is who says so.
+//!
+//! Deliberately absent: where cards are fetched, how long they are used, and whose signature is trusted.
+
+pub mod read;
+pub mod signature;
+pub mod write;
+
+pub use read::{AgentCard, Binding, Interface};
+pub use write::{Capabilities, Credential, Facts, ListedSkill, Readers, card, modes, takes, words};
