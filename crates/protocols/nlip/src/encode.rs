@@ -6,7 +6,8 @@
 
 use interlingua_machines::words::say;
 use interlingua_model::{
-    Addressee, Carried, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, TaskId, Text,
+    Addressee, Carried, ConversationId, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route,
+    TaskId, Text,
 };
 use serde_json::json;
 
@@ -21,6 +22,8 @@ pub struct ReplyTo {
     pub control: bool,
     /// Tokens that are not ours, in the order they came.
     pub echo: Vec<Submessage>,
+    /// Our own token, brought back. Whose conversation it names must still be checked.
+    pub conversation: Option<ConversationId>,
 }
 
 /// What goes beside an answer.

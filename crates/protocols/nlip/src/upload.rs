@@ -30,7 +30,7 @@ pub fn address(reply: &Message) -> Option<Uri> {
     })
 }
 
-/// As a server: the answer to [`super::Meaning::Upload`].
+/// As a server: the answer to [`super::Own::Upload`].
 pub fn offer(uri: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
     let beside = Beside { tokens, ..Beside::NOTHING };
     encode::with_parts("Upload here.", vec![Submessage::uri(uri)], &beside, ReplyTo { control: true, ..to })

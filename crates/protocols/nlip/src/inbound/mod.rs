@@ -11,7 +11,7 @@ pub mod ws;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::{Addressed, Context, Incoming, Meaning, TaskWish, WIRE, decode};
+use crate::decode::{Addressed, Context, Incoming, Meaning, Own, TaskWish, WIRE, decode};
 use crate::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
 use crate::wire::{Content, Limits, Message, Submessage};
 use crate::{discover, fault, tokens, upload};
@@ -140,19 +140,25 @@ impl Exchange<'_> {
             Ok(decoded) => decoded,
             Err(invalid) => return Reply { status: invalid.status(), ..Reply::refused(invalid.fault()) },
         };
-        let to = incoming.reply.clone();
-        match self.shared.authenticate(self.connection, self.headers, &incoming.credentials) {
+        let Incoming { meaning, credentials, reply: to } = incoming;
+        match self.shared.authenticate(self.connection, self.headers, &credentials) {
             Ok(by) => {
                 let (proven, owed) = (!by.is_anonymous(), Owed::new(by.clone(), to, losses));
-                Reply { proven, ..self.authenticated(by, incoming, owed).await }
+                Reply { proven, ..self.authenticated(by, meaning, credentials, owed).await }
             }
             Err(fault) => Owed::new(Principal::anonymous(), to, losses).refused(fault),
         }
     }
 
-    async fn authenticated(&self, by: Principal, incoming: Incoming, mut owed: Owed) -> Reply {
-        let Incoming { meaning, mut credentials, conversation, .. } = incoming;
-        let (conversation, identified) = match self.conversation(&by, conversation, given_id(&meaning)).await {
+    async fn authenticated(
+        &self,
+        by: Principal,
+        meaning: Meaning,
+        mut credentials: Vec<Secret>,
+        mut owed: Owed,
+    ) -> Reply {
+        let token = owed.to.conversation.take();
+        let (conversation, identified) = match self.conversation(&by, token, given_id(&meaning)).await {
             Ok(found) => found,
             Err(fault) => return owed.refused(fault),
         };
@@ -163,7 +169,7 @@ impl Exchange<'_> {
         // The hub's own token, brought back, is nobody's credential.
         credentials.retain(|credential| !owed.made(credential));
         // A credential that came alone answers an open question for one.
-        if matches!(meaning, Meaning::Credentials | Meaning::Identify)
+        if matches!(meaning, Meaning::Own(Own::Credentials | Own::Identify))
             && let Some((live, question)) = self.shared.hub.waiting_in(&by, &conversation)
             && matches!(question.kind, QuestionKind::Credential { .. })
             && let Some(secret) = self.foreign(&credentials)
@@ -172,12 +178,12 @@ impl Exchange<'_> {
             return self.answered(by, question, Answer::Token(secret), message, after, owed).await;
         }
         match meaning {
+            Meaning::Call(call) => self.call(by, call, conversation, owed).await,
             Meaning::Signal { to, signal } => match self.outward(signal, &credentials) {
                 Ok(signal) => self.signal(by, to, signal, owed).await,
                 Err(fault) => owed.refused(fault),
             },
-            Meaning::Topic(topic) => self.topic(by, credentials, topic, owed).await,
-            meaning => self.act(meaning, by, conversation, owed).await,
+            Meaning::Own(own) => self.act(own, by, credentials, conversation, owed).await,
         }
     }
 
@@ -240,25 +246,27 @@ impl Exchange<'_> {
         owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings().name, hub.id()))
     }
 
-    async fn act(&self, meaning: Meaning, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
-        match meaning {
-            Meaning::Call(call) => self.call(by, call, conversation, owed).await,
-            Meaning::Calls(calls) => self.calls(by, calls, conversation, owed).await,
-            Meaning::Skills(of) => self.skills(&by, of.as_ref(), owed),
-            // Both were heard of before.
-            Meaning::Signal { .. } | Meaning::Topic(_) => owed.refused(Fault::caller(
-                FaultKind::Unsupported(interlingua_model::Feature::Operation),
-                "that cannot be asked here",
-            )),
-            Meaning::Upload => match uploads::offer(&self.shared.hub, &self.base(), &by).await {
+    async fn act(
+        &self,
+        own: Own,
+        by: Principal,
+        shown: Vec<Secret>,
+        conversation: ConversationId,
+        owed: Owed,
+    ) -> Reply {
+        match own {
+            Own::Calls(calls) => self.calls(by, calls, conversation, owed).await,
+            Own::Skills(of) => self.skills(&by, of.as_ref(), owed),
+            Own::Topic(topic) => self.topic(by, shown, topic, owed).await,
+            Own::Upload => match uploads::offer(&self.shared.hub, &self.base(), &by).await {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),
             },
-            Meaning::Task(task, wish) => self.stands(by, task, wish, owed).await,
-            Meaning::Identify => self.identify(&by, &conversation, owed).await,
-            Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
-            Meaning::Report { .. } => owed.said("Noted."),
-            Meaning::Remark | Meaning::Credentials => owed.said("OK"),
+            Own::Task(task, wish) => self.stands(by, task, wish, owed).await,
+            Own::Identify => self.identify(&by, &conversation, owed).await,
+            Own::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
+            Own::Report { .. } => owed.said("Noted."),
+            Own::Remark | Own::Credentials => owed.said("OK"),
         }
     }
 
@@ -450,8 +458,8 @@ impl Exchange<'_> {
 fn given_id(meaning: &Meaning) -> Option<&MessageId> {
     let first = match meaning {
         Meaning::Call(call) => Some(&**call),
-        Meaning::Calls(calls) => calls.first(),
-        _ => None,
+        Meaning::Own(Own::Calls(calls)) => calls.first(),
+        Meaning::Own(_) | Meaning::Signal { .. } => None,
     };
     first.filter(|call| call.id_given).map(|call| &call.id)
 }

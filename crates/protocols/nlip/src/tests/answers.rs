@@ -49,7 +49,11 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
         tokens: &[tokens::conversation(&"h".into(), &"C1".into())],
         addresses: &Here,
     };
-    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation_alice", "T").labelled("L")] };
+    let to = ReplyTo {
+        control: false,
+        echo: vec![Submessage::token("conversation_alice", "T").labelled("L")],
+        ..ReplyTo::default()
+    };
     let reply = encode::finished(&Finished::completed(output), &beside, to).value;
     assert_eq!(
         shown(&reply),
@@ -119,7 +123,7 @@ fn an_answer_with_nothing_to_say_is_still_a_message() {
 
 #[test]
 fn n_35_whatever_answers_a_control_message_is_one() {
-    let to = || ReplyTo { control: true, echo: Vec::new() };
+    let to = || ReplyTo { control: true, echo: Vec::new(), ..ReplyTo::default() };
     assert!(encode::remark("Noted.", &[], to()).is_control());
     assert!(encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, to()).value.is_control());
     assert!(encode::refused(&Fault::hub(FaultKind::Busy, "busy"), &[], to()).is_control());
@@ -316,7 +320,7 @@ fn n_56_bad_cbor_is_answered_by_an_error_in_english_text() {
 
 #[test]
 fn n_33_our_token_stands_beside_the_callers() {
-    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation", "theirs")] };
+    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation", "theirs")], ..ReplyTo::default() };
     let reply = encode::remark("hello", &[tokens::conversation(&"h".into(), &"ours".into())], to);
     let expected = [Submessage::token("conversation", "theirs"), Submessage::token("conversation_h", "ours")];
     assert_eq!(reply.submessages, expected);
