@@ -8,7 +8,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use crate::decode::{self, Decoded, Manners, Routed as Decision, Wants};
+use crate::decode::{Context, Incoming, Meaning, Own, Routed as Decision, decode};
 use crate::encode::{Delivery, Encoder, Of, Stamp};
 use crate::names::Names;
 use crate::wire::{self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
@@ -59,10 +59,11 @@ impl Routing {
         let message = travelled(&message)?;
         let now = hub.now();
         let names = Visible { table: &made.table, seen: hub.visible(by), by };
-        let manners =
-            Manners { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
-        let Decoded { head, wants, .. } = decode::decode(message, &manners)?.value;
-        let Wants::Tools(mut decided) = wants else { return Err(odd()) };
+        let context =
+            Context { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
+        let decoded = decode(message, &context).map_err(|invalid| invalid.fault())?;
+        let Incoming { meaning, reply: head, .. } = decoded.value;
+        let Meaning::Own(Own::Tools(mut decided)) = meaning else { return Err(odd()) };
         let Decision { tool, call: routed } = decided.pop().ok_or_else(odd)?;
         let encoder = Encoder::new(head, vec![Of::Tool(tool)], Delivery::Whole, Vec::new());
         Ok((merged(call, *routed?), Some(Inside { encoder, result: None })))

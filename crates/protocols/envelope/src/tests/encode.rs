@@ -9,7 +9,7 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::{NOW, call, decode_whole, message, stamp, tree};
-use crate::decode::{Tool, Wants, disabled};
+use crate::decode::{Meaning, Own, Tool, disabled};
 use crate::encode::{Delivery, Encoder, Of, refuse};
 use crate::wire::{Head, Message};
 
@@ -235,8 +235,8 @@ fn r_25_results_say_where_they_came_from() {
         ("read_file", json!({"protocol": "builtin", "tool_category": "massgen_builtin"})),
     ];
     for (name, expected) in marks {
-        let Wants::Tools(routed) =
-            decode_whole(json!({"tool_calls": [call("t", name)]})).expect("decodable").value.wants
+        let Meaning::Own(Own::Tools(routed)) =
+            decode_whole(json!({"tool_calls": [call("t", name)]})).expect("decodable").value.meaning
         else {
             panic!("no calls")
         };
@@ -332,8 +332,8 @@ fn h_02_a_disabled_router_says_that_it_is_disabled() {
 
 #[test]
 fn r_24_a_tool_nobody_has_is_never_a_success() {
-    let Wants::Tools(routed) =
-        decode_whole(json!({"tool_calls": [call("t", "no_such")]})).expect("decodable").value.wants
+    let Meaning::Own(Own::Tools(routed)) =
+        decode_whole(json!({"tool_calls": [call("t", "no_such")]})).expect("decodable").value.meaning
     else {
         panic!("no calls")
     };
