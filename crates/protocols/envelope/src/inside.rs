@@ -9,10 +9,10 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crate::decode::{Context, Incoming, Meaning, Own, Routed as Decision, decode};
-use crate::encode::{Delivery, Encoder, Of, Stamp};
+use crate::encode::{Delivery, Encoder, Of, Stamp, Telling, encode};
 use crate::names::Names;
 use crate::wire::{self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
-use interlingua_model::{Ask, Call, Event, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
+use interlingua_model::{Ask, Call, Entry, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
 
 use super::{Endpoint, Routing};
 use crate::spellings::{Made, Visible};
@@ -132,11 +132,12 @@ fn merged(call: Call, routed: Call) -> Call {
 }
 
 impl RoutedCall for Inside {
-    fn hear(&mut self, event: &Event, hub: &Hub) {
+    fn hear(&mut self, entry: &Entry, hub: &Hub) {
         let stamp = Stamp { random: entropy::bits(), now: hub.now() };
-        let Some(response) = self.encoder.encode(0, event, &[], stamp) else { return };
-        let results = travelled(&response).ok().and_then(|response| response.tool_results);
-        self.result = results.and_then(|mut results| results.pop()).or(self.result.take());
+        for response in encode(entry, &mut Telling { encoder: &mut self.encoder, lane: 0, stamp }).value {
+            let results = travelled(&response).ok().and_then(|response| response.tool_results);
+            self.result = results.and_then(|mut results| results.pop()).or(self.result.take());
+        }
     }
 
     fn failed(&self) -> Option<bool> {

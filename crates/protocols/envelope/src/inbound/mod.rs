@@ -152,7 +152,7 @@ impl Exchange {
             }
         };
         let (lanes, states) = lanes.into_iter().unzip();
-        let encoder = Encoder::new(head, lanes, self.delivery, losses);
+        let encoder = Encoder::new(head, lanes, self.delivery, losses).bringing(context);
         let host = self.headers.get(::http::header::HOST).and_then(|host| host.to_str().ok());
         Ok(Answered::Running(Box::new(Answering {
             hub: self.shared.hub.clone(),
@@ -162,7 +162,6 @@ impl Exchange {
             parallel: self.settings.parallel,
             lanes: states,
             encoder,
-            context,
             brought,
         })))
     }
