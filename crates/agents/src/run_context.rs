@@ -145,7 +145,7 @@ impl<'a> Reading<'a> {
     pub(super) async fn hearing(
         mut self,
         since: Time,
-        mut heard: impl FnMut(&Event) + Send,
+        mut heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         loop {
             self.put_next();
@@ -164,7 +164,7 @@ impl<'a> Reading<'a> {
                 Woken::Entry(Some(entry)) => {
                     let Some(event) = entry.record.event() else { continue };
                     if entry.at >= since {
-                        heard(event);
+                        heard(&entry);
                     }
                     if let Some(finished) = self.take(event) {
                         self.over = true;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interlingua_machines::agent::{Calling, ToolResult, child};
 use interlingua_model::{
-    Ask, Call, Event, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Request, SkillKind, Target,
+    Ask, Call, Entry, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Request, SkillKind, Target,
     Time, Trust,
 };
 
@@ -47,9 +47,9 @@ impl ToolCalls {
         let call = self.spoken(call);
         let call = Box::new(call);
         let running = line.hub.open(Request { by: by.clone(), connection: 0, call }).await?;
-        let hear = |event: &Event| {
+        let hear = |entry: &Entry| {
             if let Some(routed) = &mut routed {
-                routed.hear(event, &line.hub);
+                routed.hear(entry, &line.hub);
             }
         };
         let (mut finished, said) = Reading::new(line, running).hearing(Time(0), hear).await?;

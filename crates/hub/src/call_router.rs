@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use interlingua_model::{Call, Event, Fault, Principal};
+use interlingua_model::{Call, Entry, Fault, Principal};
 
 use super::Hub;
 
@@ -29,8 +29,8 @@ impl CallRouter for Direct {
 
 /// A call that travels as a message, and the answer to it in the making.
 pub trait RoutedCall: Send + Sync + Debug {
-    /// An event of the call; the last one makes the response.
-    fn hear(&mut self, event: &Event, hub: &Hub);
+    /// An entry of the call; the last one makes the response.
+    fn hear(&mut self, entry: &Entry, hub: &Hub);
 
     /// Does the response say that the call failed? `None` before there is one.
     fn failed(&self) -> Option<bool>;

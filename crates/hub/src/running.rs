@@ -65,6 +65,11 @@ impl Running {
         Named { task: self.id, trace: self.trace.clone() }
     }
 
+    /// Of the last entry that was read.
+    pub fn seq(&self) -> u64 {
+        self.seen
+    }
+
     pub fn is_kept(&self) -> bool {
         matches!(self.way, Way::Kept(_))
     }

@@ -2,7 +2,7 @@
 //! message and decoded; the rest is refused.
 
 use bytes::Bytes;
-use interlingua_envelope::decode::{Manners, decode};
+use interlingua_envelope::decode::{Context, decode};
 use interlingua_envelope::ecma::{from_ecma, to_ecma};
 use interlingua_envelope::names::Table;
 use interlingua_envelope::translators::Translators;
@@ -17,6 +17,6 @@ pub(crate) fn json(data: &[u8]) {
     let back = from_ecma(&to_ecma(&again.value), &limits).expect("an envelope comes back from its message");
     assert_eq!(back.value, again.value);
     let (names, translators) = (Table::default(), Translators::default());
-    let manners = Manners { names: &names, translators: &translators, now: Time(0), default_timeout: None };
-    let _ = decode(back.value, &manners);
+    let context = Context { names: &names, translators: &translators, now: Time(0), default_timeout: None };
+    let _ = decode(back.value, &context);
 }

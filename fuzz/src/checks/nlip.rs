@@ -1,9 +1,10 @@
 //! What must hold of the NLIP codec for any bytes: no panic, and what it takes it writes back the same.
 
 use bytes::Bytes;
-use interlingua_model::{HubId, QuestionId, TaskId, Time};
+use interlingua_model::{Entry, Event, HubId, QuestionId, Record, TaskId, Time};
 use interlingua_nlip::client::{self, Leg, Tongue};
-use interlingua_nlip::{self, Addressed, Context, Keys, Limits, Message, cbor, encode};
+use interlingua_nlip::encode::{Telling, encode};
+use interlingua_nlip::{self, Addressed, Context, Keys, Limits, Message, cbor};
 use interlingua_wire::hub_headers::Headers;
 
 pub(crate) fn json(data: &[u8]) {
@@ -39,12 +40,13 @@ fn both_roles(message: Message) {
         hook: None,
     };
     let Ok(incoming) = interlingua_nlip::decode(message, &context) else { return };
-    let answer = match &replied {
-        client::Replied::Finished(finished) => {
-            encode::finished(finished, &encode::Beside::NOTHING, incoming.value.reply).value
-        }
+    let event = match replied {
+        client::Replied::Finished(finished) => Event::Finished(*finished),
         client::Replied::GoesOn(_) => return,
-        client::Replied::Asked(question) => encode::asked(question, &encode::Beside::NOTHING, incoming.value.reply),
+        client::Replied::Asked(question) => Event::Asked(*question),
     };
+    let entry = Entry { seq: 1, at: Time(0), record: Record::emitted(event) };
+    let mut telling = Telling { to: incoming.value.reply, ..Telling::default() };
+    let answer = encode(&entry, &mut telling).value.into_iter().next().expect("a question and an end are told");
     assert!(answer.all().all(|submessage| submessage.format != interlingua_nlip::Format::Error), "never written");
 }

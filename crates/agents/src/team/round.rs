@@ -5,8 +5,8 @@ use std::sync::Arc;
 use interlingua_machines::agent::child;
 use interlingua_machines::team::{Brief, Evaluation, FINAL, Presentation, Ready, Seat, What, read_plain};
 use interlingua_model::{
-    Ask, Call, Channel, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece, Provenance,
-    Request, Target, Text, Time, Trust,
+    Ask, Call, Channel, Entry, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece,
+    Provenance, Request, Target, Text, Time, Trust,
 };
 use tokio::sync::mpsc;
 
@@ -67,7 +67,7 @@ impl Table {
         sitting: &Arc<Sitting>,
         id: MessageId,
         parts: Vec<Part>,
-        heard: impl FnMut(&Event) + Send,
+        heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         let mut call = self.call(self.member(sitting.seat), id.clone(), parts);
         call.origin.sits();
@@ -82,7 +82,7 @@ impl Table {
         seat: Seat,
         id: MessageId,
         parts: Vec<Part>,
-        heard: impl FnMut(&Event) + Send,
+        heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         let mut call = self.call(self.member(seat), id, parts);
         call.conversation = Some(self.line.conversation_with(self.member(seat).as_str()));
@@ -95,8 +95,8 @@ impl Table {
 pub(super) async fn round(table: Arc<Table>, sitting: Arc<Sitting>, overheard: MessageId) {
     let Role::Round(brief) = &sitting.role else { return };
     let desk = table.line.desk.clone();
-    let heard = |event: &Event| {
-        if let Event::Said { parts, .. } = event
+    let heard = |entry: &Entry| {
+        if let Some(Event::Said { parts, .. }) = entry.record.event()
             && !parts.is_empty()
         {
             let (message, parts) = (overheard.clone(), parts.clone());
@@ -140,7 +140,7 @@ fn with_output(finished: &Finished, mut parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// A member that answers in words: asked again in the same conversation when its answer is sent back.
-async fn in_words(table: &Table, sitting: &Sitting, brief: &Brief, mut heard: impl FnMut(&Event) + Send) {
+async fn in_words(table: &Table, sitting: &Sitting, brief: &Brief, mut heard: impl FnMut(&Entry) + Send) {
     let Some(mut orders) = sitting.orders() else { return };
     let mut say = vec![Part::text(plain_rules(brief), Provenance::hub())];
     say.extend(brief.parts.iter().cloned());
@@ -200,8 +200,8 @@ pub(super) async fn present(table: Arc<Table>, presentation: Presentation) -> (R
     let (seat, attempt) = (presentation.seat, presentation.attempt);
     let id = child(table.line.task, last_word(attempt), 0);
     let desk = table.line.desk.clone();
-    let heard = |event: &Event| {
-        if let Event::Said { message, channel: Channel::Answer, piece, parts } = event {
+    let heard = |entry: &Entry| {
+        if let Some(Event::Said { message, channel: Channel::Answer, piece, parts }) = entry.record.event() {
             let (message, channel) = (final_id(message), Channel::Answer);
             desk.emit(Event::Said { message, channel, piece: *piece, parts: parts.clone() });
         }

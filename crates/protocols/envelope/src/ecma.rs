@@ -9,7 +9,8 @@ use bytes::Bytes;
 use interlingua_model::json::{BadJson, Kind, Reader, Tree};
 use interlingua_model::{Carried, Json, Loss, LossKind, Secret, Text};
 
-use super::wire::{self, Control, Format, Head, Invalid, Limits, Message, MessageType, Rejected, Token};
+use super::invalid::Invalid;
+use super::wire::{self, Control, Format, Head, Limits, Message, MessageType, Rejected, Token};
 use interlingua_nlip::Submessage;
 use interlingua_nlip::wire::{Content, ERROR};
 use interlingua_wire::object::Object;

@@ -3,9 +3,9 @@
 //! A failure of the protocol is a message of type `error`; a failure of the tool is a `response` whose one result has the
 //! status `error`. Only the public text of a fault is ever written (H-15).
 
-use interlingua_model::{Fault, FaultKind, Feature, Noun, Party};
+use interlingua_model::{Fault, FaultKind, Feature, Noun};
 
-use super::wire::Invalid;
+use super::invalid::{Invalid, Rule};
 
 /// Where a refused call's fault is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,18 +90,39 @@ pub fn outcome_text(fault: &Fault) -> String {
     format!("{}: {}", code(fault.kind), fault.public)
 }
 
-/// The fault that refuses an unreadable message.
-pub fn of_invalid(invalid: &Invalid) -> Fault {
-    let kind = match invalid {
-        Invalid::Json(_) | Invalid::Field { .. } => FaultKind::Malformed,
-        Invalid::Unknown { path: "control.message_type", .. } => FaultKind::Malformed,
-        Invalid::Unknown { path: "format.schema_version", .. } => FaultKind::Unsupported(Feature::Version),
-        Invalid::Unknown { .. } => FaultKind::Unsupported(Feature::Media),
-        Invalid::TooLarge { .. } => FaultKind::TooLarge,
-    };
-    let fault = Fault::new(kind, Party::Caller, invalid.to_string());
-    match invalid {
-        Invalid::Field { path, problem } => fault.field(path.as_str(), *problem),
-        Invalid::Json(_) | Invalid::Unknown { .. } | Invalid::TooLarge { .. } => fault,
+impl Invalid {
+    /// The fault that refuses the message.
+    pub fn fault(&self) -> Fault {
+        let kind = match self {
+            Invalid::Rule(rule) => kind_of(*rule),
+            Invalid::Json(_) | Invalid::Field { .. } => FaultKind::Malformed,
+            Invalid::Unknown { path: "control.message_type", .. } => FaultKind::Malformed,
+            Invalid::Unknown { path: "format.schema_version", .. } => FaultKind::Unsupported(Feature::Version),
+            Invalid::Unknown { .. } => FaultKind::Unsupported(Feature::Media),
+            Invalid::TooLarge { .. } => FaultKind::TooLarge,
+        };
+        let fault = Fault::caller(kind, self.to_string());
+        match self {
+            Invalid::Field { path, problem } => fault.field(path.as_str(), *problem),
+            Invalid::Json(_) | Invalid::Unknown { .. } | Invalid::TooLarge { .. } | Invalid::Rule(_) => fault,
+        }
+    }
+}
+
+fn kind_of(rule: Rule) -> FaultKind {
+    match rule {
+        Rule::UnknownQuestion => FaultKind::NotFound(Noun::Task),
+        Rule::Unroutable(_)
+        | Rule::AsksNothing
+        | Rule::SameToolId(_)
+        | Rule::AnswerAndCalls
+        | Rule::TwoAnswers
+        | Rule::NoQuestion
+        | Rule::UnclearApproval
+        | Rule::EmptyAnswer
+        | Rule::NoList
+        | Rule::EndsWithoutUser
+        | Rule::UnknownRole(_)
+        | Rule::BadTurn(_) => FaultKind::Malformed,
     }
 }

@@ -8,11 +8,11 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use crate::decode::{self, Decoded, Manners, Routed as Decision, Wants};
-use crate::encode::{Delivery, Encoder, Of, Stamp};
+use crate::decode::{Context, Incoming, Meaning, Own, Routed as Decision, decode};
+use crate::encode::{Delivery, Encoder, Of, Stamp, Telling, encode};
 use crate::names::Names;
 use crate::wire::{self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
-use interlingua_model::{Ask, Call, Event, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
+use interlingua_model::{Ask, Call, Entry, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
 
 use super::{Endpoint, Routing};
 use crate::spellings::{Made, Visible};
@@ -59,10 +59,11 @@ impl Routing {
         let message = travelled(&message)?;
         let now = hub.now();
         let names = Visible { table: &made.table, seen: hub.visible(by), by };
-        let manners =
-            Manners { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
-        let Decoded { head, wants, .. } = decode::decode(message, &manners)?.value;
-        let Wants::Tools(mut decided) = wants else { return Err(odd()) };
+        let context =
+            Context { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
+        let decoded = decode(message, &context).map_err(|invalid| invalid.fault())?;
+        let Incoming { meaning, reply: head, .. } = decoded.value;
+        let Meaning::Own(Own::Tools(mut decided)) = meaning else { return Err(odd()) };
         let Decision { tool, call: routed } = decided.pop().ok_or_else(odd)?;
         let encoder = Encoder::new(head, vec![Of::Tool(tool)], Delivery::Whole, Vec::new());
         Ok((merged(call, *routed?), Some(Inside { encoder, result: None })))
@@ -131,11 +132,12 @@ fn merged(call: Call, routed: Call) -> Call {
 }
 
 impl RoutedCall for Inside {
-    fn hear(&mut self, event: &Event, hub: &Hub) {
+    fn hear(&mut self, entry: &Entry, hub: &Hub) {
         let stamp = Stamp { random: entropy::bits(), now: hub.now() };
-        let Some(response) = self.encoder.encode(0, event, &[], stamp) else { return };
-        let results = travelled(&response).ok().and_then(|response| response.tool_results);
-        self.result = results.and_then(|mut results| results.pop()).or(self.result.take());
+        for response in encode(entry, &mut Telling { encoder: &mut self.encoder, lane: 0, stamp }).value {
+            let results = travelled(&response).ok().and_then(|response| response.tool_results);
+            self.result = results.and_then(|mut results| results.pop()).or(self.result.take());
+        }
     }
 
     fn failed(&self) -> Option<bool> {

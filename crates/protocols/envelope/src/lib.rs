@@ -4,7 +4,7 @@
 //! `metadata`), served at `/nlip/route`; it is not the Ecma message. The requirements are of the sheet, and
 //! where the seed has a hole, its resolutions H-01 to H-24.
 //!
-//! Reading order: [`wire`] (bytes), [`decode`] (to the model), [`encode`] (back), [`fault`], [`names`] and [`translators`]
+//! Reading order: [`wire`] (bytes), [`decode`] (to the model), [`encode`] (back), [`invalid`] and [`fault`], [`names`] and [`translators`]
 //! (what a tool name means), [`priority`],
 //! [`ecma`] (to and from the other message).
 //!
@@ -20,6 +20,7 @@ pub mod decode;
 pub mod ecma;
 pub mod encode;
 pub mod fault;
+pub mod invalid;
 pub mod names;
 pub mod priority;
 pub mod session;

@@ -7,7 +7,7 @@ use interlingua_model::json::Tree;
 use serde_json::json;
 
 use super::client::skills::IMPORTED;
-use super::encode::{self, Beside, ReplyTo};
+use super::encode::{self, ReplyTo};
 use super::labels;
 use super::wire::{Message, Submessage};
 
@@ -15,9 +15,8 @@ use super::wire::{Message, Submessage};
 pub fn skills<'a>(skills: impl IntoIterator<Item = &'a Skill>, tokens: &[Submessage], to: ReplyTo) -> Message {
     let skills: Vec<&Skill> = skills.into_iter().collect();
     let list: Tree = skills.iter().map(|skill| structured(skill)).collect();
-    let beside = Beside { tokens, ..Beside::NOTHING };
     let list = Submessage::json(json!({"skills": list}).into()).labelled(labels::SKILLS);
-    encode::with_parts(&menu::greeting(Language::English, &skills), vec![list], &beside, to)
+    encode::with_parts(&menu::greeting(Language::English, &skills), vec![list], tokens, to)
 }
 
 fn structured(skill: &Skill) -> Tree {

@@ -6,12 +6,14 @@
 
 use interlingua_machines::words::say;
 use interlingua_model::{
-    Addressee, Carried, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, TaskId, Text,
+    Addressee, Carried, ConversationId, Entry, Event, Finished, Json, Loss, Outcome, Output, Part, Question,
+    QuestionKind, Record, Route, TaskId, Text,
 };
 use serde_json::json;
 
 use super::wire::{CONTROL, ERROR, Message, Submessage};
 use super::{fault, labels, part, render};
+use interlingua_wire::codec;
 use interlingua_wire::object::Object;
 pub use part::{Addresses, NoAddresses};
 
@@ -21,25 +23,55 @@ pub struct ReplyTo {
     pub control: bool,
     /// Tokens that are not ours, in the order they came.
     pub echo: Vec<Submessage>,
+    /// Our own token, brought back. Whose conversation it names must still be checked.
+    pub conversation: Option<ConversationId>,
 }
 
-/// What goes beside an answer.
-#[derive(Clone, Copy)]
-pub struct Beside<'a> {
-    pub route: Option<&'a Route>,
+/// What the answer to a message is written with, and what was told of its exchange so far.
+#[derive(Clone)]
+pub struct Telling<'a> {
+    /// Which way was taken, as soon as an entry said it.
+    pub route: Option<Route>,
+    /// What was lost before the entry that is told: of the message that is answered, or of other calls in it.
     pub losses: &'a [Loss],
     /// Our own, made by the edge (`tokens::conversation`).
     pub tokens: &'a [Submessage],
     pub addresses: &'a dyn Addresses,
+    /// One message is the answer, and takes this with it.
+    pub to: ReplyTo,
 }
 
-impl Beside<'_> {
-    pub const NOTHING: Beside<'static> = Beside { route: None, losses: &[], tokens: &[], addresses: &NoAddresses };
+impl Default for Telling<'_> {
+    fn default() -> Self {
+        Telling { route: None, losses: &[], tokens: &[], addresses: &NoAddresses, to: ReplyTo::default() }
+    }
 }
 
-impl std::fmt::Debug for Beside<'_> {
+impl std::fmt::Debug for Telling<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Beside").field("route", &self.route).field("losses", &self.losses).finish_non_exhaustive()
+        f.debug_struct("Telling").field("route", &self.route).field("losses", &self.losses).finish_non_exhaustive()
+    }
+}
+
+pub type Frames = codec::Frames<Message>;
+
+/// What an entry of an exchange is to its caller: its question, or its end, is the one message that answers. What it says on the
+/// way has no message: `output.parts` of the end must be all of it, collected.
+pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
+    let Record::Emitted { event, losses, .. } = &entry.record else { return Carried::whole(Frames::None) };
+    match event {
+        Event::Asked(question) => Carried::whole(Frames::One(asked(question, losses, telling))),
+        Event::Finished(finished) => {
+            let Carried { value, losses } = ended(finished, losses, telling);
+            Carried { value: Frames::One(value), losses }
+        }
+        Event::Started(route) => {
+            telling.route = Some(route.clone());
+            Carried::whole(Frames::None)
+        }
+        Event::Said { .. } | Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => {
+            Carried::whole(Frames::None)
+        }
     }
 }
 
@@ -51,9 +83,9 @@ pub enum Stand<'a> {
     Refused(&'a interlingua_model::Fault),
 }
 
-/// The outcome of an exchange, and what this message could not say of it. `output.parts` must be what was said, collected.
-pub fn finished(finished: &Finished, beside: &Beside<'_>, to: ReplyTo) -> Carried<Message> {
-    let mut reply = Reply::new(beside);
+/// The outcome of an exchange, and what this message could not say of it.
+fn ended(finished: &Finished, before: &[Loss], telling: &mut Telling<'_>) -> Carried<Message> {
+    let mut reply = Reply::new(telling);
     reply.output(&finished.output);
     match &finished.outcome {
         Outcome::Completed => {}
@@ -63,44 +95,44 @@ pub fn finished(finished: &Finished, beside: &Beside<'_>, to: ReplyTo) -> Carrie
             reply.failed(text.into(), json!({"kind": "cancelled", "why": why.as_str()}).into());
         }
     }
-    reply.carried(to)
+    reply.carried(before, telling)
 }
 
 /// A refusal: nothing was begun. `fault` says which HTTP status goes with it.
 pub fn refused(fault: &interlingua_model::Fault, tokens: &[Submessage], to: ReplyTo) -> Message {
-    let beside = Beside { tokens, ..Beside::NOTHING };
-    let mut reply = Reply::new(&beside);
+    let mut telling = Telling { tokens, to, ..Telling::default() };
+    let mut reply = Reply::new(&telling);
     reply.failed(fault.public.clone(), fault::structured(fault));
-    reply.message(to)
+    reply.message(&mut telling)
 }
 
 /// A question. It ends the response, not the exchange. One that is not the caller's to answer is told as what the call waits for,
-/// with the id by which its caller asks on.
-pub fn asked(question: &Question, beside: &Beside<'_>, mut to: ReplyTo) -> Message {
-    let mut reply = Reply::new(beside);
+/// with the id by which its caller asks on. `before`: what was lost besides what the telling knows of.
+pub fn asked(question: &Question, before: &[Loss], telling: &mut Telling<'_>) -> Message {
+    let mut reply = Reply::new(telling);
     reply.text = Some(Submessage::text(question_text(question)));
     if let QuestionKind::Visit { url } = &question.kind {
         reply.parts.push(Submessage::uri(url.uri().clone()));
     }
     // Credentials are asked for by a control message (first draft, clause 6.5).
-    to.control |= matches!(question.kind, QuestionKind::Credential { .. });
+    telling.to.control |= matches!(question.kind, QuestionKind::Credential { .. });
     reply.ours.push(Submessage::json(structured_question(question)).labelled(labels::QUESTION));
-    reply.message(to)
+    reply.carried(before, telling).value
 }
 
 /// A task that its caller asked about goes on.
-pub fn goes_on(task: TaskId, beside: &Beside<'_>, to: ReplyTo) -> Message {
-    let mut reply = Reply::new(beside);
+pub fn goes_on(task: TaskId, telling: &mut Telling<'_>) -> Message {
+    let mut reply = Reply::new(telling);
     reply.text = Some(Submessage::text("It goes on."));
     let stands = json!({"task": task.to_string(), "state": "working"});
     reply.ours.push(Submessage::json(stands.into()).labelled(labels::TASK));
-    reply.message(to)
+    reply.message(telling)
 }
 
 /// Several calls of one message, in their order: one text, one `interlingua-result` each. Beside it what it could not say of
 /// each call.
-pub fn group(stands: &[Stand<'_>], beside: &Beside<'_>, to: ReplyTo) -> (Message, Vec<Vec<Loss>>) {
-    let mut reply = Reply::new(beside);
+pub fn group(stands: &[Stand<'_>], telling: &mut Telling<'_>) -> (Message, Vec<Vec<Loss>>) {
+    let mut reply = Reply::new(telling);
     let mut lines = Vec::with_capacity(stands.len());
     for (index, stand) in stands.iter().enumerate() {
         let (status, text, detail) = stand_text(stand);
@@ -120,7 +152,7 @@ pub fn group(stands: &[Stand<'_>], beside: &Beside<'_>, to: ReplyTo) -> (Message
         }
         lost.push(reply.losses[before..].to_vec());
     }
-    (reply.message(to), lost)
+    (reply.message(telling), lost)
 }
 
 fn stand_text(stand: &Stand<'_>) -> (&'static str, Text, Option<(&'static str, Json)>) {
@@ -149,21 +181,22 @@ fn first_text(output: &Output) -> Option<Text> {
 
 /// A plain answer to a message that asked nothing of the hub's door.
 pub fn remark(text: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
-    with_parts(text, Vec::new(), &Beside { tokens, ..Beside::NOTHING }, to)
+    with_parts(text, Vec::new(), tokens, to)
 }
 
 /// A text and what goes with it.
-pub(super) fn with_parts(text: &str, parts: Vec<Submessage>, beside: &Beside<'_>, to: ReplyTo) -> Message {
-    let mut reply = Reply::new(beside);
+pub(super) fn with_parts(text: &str, parts: Vec<Submessage>, tokens: &[Submessage], to: ReplyTo) -> Message {
+    let mut telling = Telling { tokens, to, ..Telling::default() };
+    let mut reply = Reply::new(&telling);
     reply.text = Some(Submessage::text(text));
     reply.parts = parts;
-    reply.message(to)
+    reply.message(&mut telling)
 }
 
 /// A message on its way.
 struct Reply<'a> {
-    beside: &'a Beside<'a>,
-    /// Of this message; those before it are beside it.
+    addresses: &'a dyn Addresses,
+    /// Of this message alone.
     losses: Vec<Loss>,
     failed: bool,
     text: Option<Submessage>,
@@ -173,9 +206,9 @@ struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    fn new(beside: &'a Beside<'a>) -> Reply<'a> {
+    fn new(telling: &Telling<'a>) -> Reply<'a> {
         Reply {
-            beside,
+            addresses: telling.addresses,
             losses: Vec::new(),
             failed: false,
             text: None,
@@ -189,7 +222,7 @@ impl<'a> Reply<'a> {
     fn output(&mut self, output: &Output) {
         let lead = output.parts.iter().position(|part| part.as_text().is_some());
         for (index, part) in output.parts.iter().enumerate() {
-            part::encode(part, self.beside.addresses, &mut self.losses, &mut self.parts);
+            part::encode(part, self.addresses, &mut self.losses, &mut self.parts);
             if lead == Some(index) {
                 self.text = self.parts.pop();
             }
@@ -204,7 +237,7 @@ impl<'a> Reply<'a> {
 
     fn all_parts(&mut self, output: &Output) {
         for part in &output.parts {
-            part::encode(part, self.beside.addresses, &mut self.losses, &mut self.parts);
+            part::encode(part, self.addresses, &mut self.losses, &mut self.parts);
         }
         self.structured(output);
     }
@@ -217,7 +250,7 @@ impl<'a> Reply<'a> {
             self.parts.push(Submessage::json(json.clone()));
         }
         for artifact in &output.artifacts {
-            match self.beside.addresses.artifact(artifact) {
+            match self.addresses.artifact(artifact) {
                 Some(uri) => self.parts.push(Submessage::uri(uri)),
                 None => self.losses.push(Loss::new("output.artifacts", interlingua_model::LossKind::Dropped)),
             }
@@ -233,18 +266,19 @@ impl<'a> Reply<'a> {
         self.fault = Some(Submessage::json(fault).labelled(labels::FAULT));
     }
 
-    fn carried(mut self, to: ReplyTo) -> Carried<Message> {
+    fn carried(mut self, before: &[Loss], telling: &mut Telling<'_>) -> Carried<Message> {
         let losses = std::mem::take(&mut self.losses);
-        let all = [self.beside.losses, &losses].concat();
-        Carried { value: self.composed(&all, to), losses }
+        let all = [telling.losses, before, &losses].concat();
+        Carried { value: self.composed(&all, telling), losses }
     }
 
-    fn message(self, to: ReplyTo) -> Message {
-        self.carried(to).value
+    fn message(self, telling: &mut Telling<'_>) -> Message {
+        self.carried(&[], telling).value
     }
 
-    fn composed(mut self, losses: &[Loss], to: ReplyTo) -> Message {
-        if let Some(route) = self.beside.route {
+    fn composed(mut self, losses: &[Loss], telling: &mut Telling<'_>) -> Message {
+        let to = std::mem::take(&mut telling.to);
+        if let Some(route) = &telling.route {
             self.ours.push(Submessage::json(structured_route(route)).labelled(labels::ROUTE));
         }
         if !losses.is_empty() {
@@ -259,7 +293,7 @@ impl<'a> Reply<'a> {
         rest.extend(self.ours);
         rest.extend(self.fault);
         rest.extend(to.echo);
-        rest.extend_from_slice(self.beside.tokens);
+        rest.extend_from_slice(telling.tokens);
         let messagetype = match (to.control, self.failed) {
             (true, _) => Some(CONTROL.into()),
             (false, true) => Some(ERROR.into()),

@@ -30,7 +30,7 @@ pub mod topic;
 pub mod upload;
 pub mod wire;
 
-pub use decode::{Addressed, Context, Incoming, Meaning, decode};
+pub use decode::{Addressed, Context, Incoming, Meaning, Own, decode};
 pub use invalid::{Class, Invalid, Problem};
 pub use json::Keys;
 pub use wire::{Content, Format, Limits, Message, Submessage};

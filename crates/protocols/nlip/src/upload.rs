@@ -4,7 +4,7 @@
 use interlingua_model::Uri;
 use interlingua_model::address::Written;
 
-use super::encode::{self, Beside, ReplyTo};
+use super::encode::{self, ReplyTo};
 use super::wire::{CONTROL, Content, Format, Message, Submessage};
 
 /// Where the hub takes uploads.
@@ -30,10 +30,9 @@ pub fn address(reply: &Message) -> Option<Uri> {
     })
 }
 
-/// As a server: the answer to [`super::Meaning::Upload`].
+/// As a server: the answer to [`super::Own::Upload`].
 pub fn offer(uri: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
-    let beside = Beside { tokens, ..Beside::NOTHING };
-    encode::with_parts("Upload here.", vec![Submessage::uri(uri)], &beside, ReplyTo { control: true, ..to })
+    encode::with_parts("Upload here.", vec![Submessage::uri(uri)], tokens, ReplyTo { control: true, ..to })
 }
 
 /// As a server: which upload an address refers to. Only the path counts; whether the upload is the caller's is for the

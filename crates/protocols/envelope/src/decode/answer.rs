@@ -5,40 +5,38 @@
 //! or `declined: true`. The id names the question and with it the task.
 
 use interlingua_model::json::Tree;
-use interlingua_model::{Answer, Fault, FaultKind, Input, Json, MessageId, Noun, QuestionId, Secret, Signal, TaskId};
+use interlingua_model::{Answer, Input, Json, MessageId, QuestionId, Secret, Signal, TaskId};
 
+use crate::invalid::Rule;
 use crate::wire::Message;
 
 /// The signal a message brings, if it brings one.
-pub(super) fn decode(message: &Message) -> Result<Option<(TaskId, Signal)>, Fault> {
+pub(super) fn decode(message: &Message) -> Result<Option<(TaskId, Signal)>, Rule> {
     let (asked, answer) = match (message.metadata.get("confirmation"), message.metadata.get("answer")) {
         (None, None) => return Ok(None),
         (Some(confirmation), None) => (confirmation, approval(confirmation)?),
         (None, Some(answer)) => (answer, given(answer)?),
-        (Some(_), Some(_)) => return Err(malformed("metadata has a confirmation and an answer: send them one by one")),
+        (Some(_), Some(_)) => return Err(Rule::TwoAnswers),
     };
     let question = question(asked)?;
     let message = MessageId(message.control.message_id.clone());
     Ok(Some((question.0, Signal::Answered { question, message, answer })))
 }
 
-/// What is not an id of ours names nothing: the same answer as for one nobody knows.
-fn question(asked: &Tree) -> Result<QuestionId, Fault> {
-    let Some(id) = asked.get("id").and_then(Tree::as_str) else {
-        return Err(malformed("the id of the question is missing"));
-    };
-    id.parse().map_err(|_| Fault::caller(FaultKind::NotFound(Noun::Task), "no such question is open"))
+fn question(asked: &Tree) -> Result<QuestionId, Rule> {
+    let id = asked.get("id").and_then(Tree::as_str).ok_or(Rule::NoQuestion)?;
+    id.parse().map_err(|_| Rule::UnknownQuestion)
 }
 
-fn approval(confirmation: &Tree) -> Result<Answer, Fault> {
+fn approval(confirmation: &Tree) -> Result<Answer, Rule> {
     match confirmation.get("approve").and_then(Tree::as_bool) {
         Some(true) => Ok(Answer::Granted),
         Some(false) => Ok(Answer::Declined),
-        None => Err(malformed("metadata.confirmation.approve must be true or false")),
+        None => Err(Rule::UnclearApproval),
     }
 }
 
-fn given(answer: &Tree) -> Result<Answer, Fault> {
+fn given(answer: &Tree) -> Result<Answer, Rule> {
     let says = |key| answer.get(key).and_then(Tree::as_bool) == Some(true);
     if says("declined") {
         return Ok(Answer::Declined);
@@ -50,13 +48,9 @@ fn given(answer: &Tree) -> Result<Answer, Fault> {
         return Ok(Answer::Token(Secret::new(token)));
     }
     match answer.get("value") {
-        None => Err(malformed("metadata.answer has neither value, token, visited nor declined")),
+        None => Err(Rule::EmptyAnswer),
         Some(Tree::String(words)) => Ok(Answer::Given(Input::text(words))),
         Some(value @ Tree::Object(_)) => Ok(Answer::Given(Input::args(Json::from_tree(value.clone())))),
         Some(other) => Ok(Answer::Given(Input::text(&other.to_string()))),
     }
-}
-
-fn malformed(text: &str) -> Fault {
-    Fault::caller(FaultKind::Malformed, text)
 }

@@ -14,13 +14,15 @@ use std::time::Duration;
 
 use interlingua_model::{
     Ask, Call, Caller, Carried, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Feature, HubId, Input, Json,
-    KindSet, Limits, Loss, LossKind, Meta, Missing, OnDisconnect, Secret, Signal, TaskId, Text, Time, Trace, Via, Wire,
+    KindSet, Limits, Loss, LossKind, Meta, Missing, OnDisconnect, Text, Time, Trace, Via, Wire,
 };
 
+use super::invalid::{Invalid, Rule};
 use super::names::Names;
 use super::priority;
 use super::translators::Translators;
 use super::wire::{Head, Message, MessageType, ToolCall};
+use interlingua_wire::codec;
 use interlingua_wire::object::Object;
 
 /// The name of this wire.
@@ -31,7 +33,7 @@ const CAN_ANSWER: KindSet = KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::
 
 /// What the decoder must know besides the message.
 #[derive(Clone, Copy)]
-pub struct Manners<'a> {
+pub struct Context<'a> {
     pub names: &'a dyn Names,
     pub translators: &'a Translators,
     pub now: Time,
@@ -39,36 +41,23 @@ pub struct Manners<'a> {
     pub default_timeout: Option<Duration>,
 }
 
-impl std::fmt::Debug for Manners<'_> {
+impl std::fmt::Debug for Context<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Manners").field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Context").field("now", &self.now).finish_non_exhaustive()
     }
 }
 
-/// A decoded message. It proves nothing about who sent it.
-#[derive(Debug)]
-pub struct Decoded {
-    /// What every answer repeats.
-    pub head: Head,
-    pub wants: Wants,
-    pub credentials: Vec<Secret>,
-}
+/// A message of the envelope, understood. Every answer repeats its head.
+pub type Incoming = codec::Incoming<Own, Head>;
+pub type Meaning = codec::Meaning<Own>;
 
-/// What a message wants.
+/// What only the envelope has. A chat is a call.
 #[derive(Debug)]
-pub enum Wants {
+pub enum Own {
     /// In the order of the message.
     Tools(Vec<Routed>),
-    Chat(Box<Call>),
-    Answer {
-        to: TaskId,
-        signal: Signal,
-    },
     /// No answer. With a session it is noted there and published under the session's name.
-    Noted {
-        session: Option<Text>,
-        content: Json,
-    },
+    Noted { session: Option<Text>, content: Json },
 }
 
 /// One tool call. A name nobody knows, or whose translator is switched off, refuses this call alone.
@@ -97,65 +86,59 @@ impl Tool {
     }
 }
 
-/// Turns a message into what it wants. The fault of an `Err` refuses the message whole.
-pub fn decode(message: Message, manners: &Manners<'_>) -> Result<Carried<Decoded>, Fault> {
+/// Reads what a message means.
+pub fn decode(message: Message, context: &Context<'_>) -> Result<Carried<Incoming>, Invalid> {
     let mut losses = Vec::new();
-    let wants = match message.control.message_type {
-        MessageType::Request => request(&message, manners, &mut losses)?,
+    let meaning = match message.control.message_type {
+        MessageType::Request => request(&message, context, &mut losses)?,
         MessageType::Notification => {
-            Wants::Noted { session: message.token.session_id.clone(), content: message.content }
+            Meaning::Own(Own::Noted { session: message.token.session_id.clone(), content: message.content })
         }
         MessageType::Response | MessageType::Error => {
-            let text = format!("a message of type {} cannot be routed", message.control.message_type.as_str());
-            return Err(Fault::caller(FaultKind::Malformed, text));
+            return Err(Rule::Unroutable(message.control.message_type.as_str()).into());
         }
     };
-    let head = Head { format: message.format, message_id: Some(message.control.message_id), token: message.token };
+    let reply = Head { format: message.format, message_id: Some(message.control.message_id), token: message.token };
     let credentials = message.control.auth_token.into_iter().collect();
-    Ok(Carried { value: Decoded { head, wants, credentials }, losses })
+    Ok(Carried { value: Incoming { meaning, credentials, reply }, losses })
 }
 
-fn request(message: &Message, manners: &Manners<'_>, losses: &mut Vec<Loss>) -> Result<Wants, Fault> {
+fn request(message: &Message, context: &Context<'_>, losses: &mut Vec<Loss>) -> Result<Meaning, Invalid> {
     let calls = message.tool_calls.as_deref().unwrap_or_default();
     if let Some((to, signal)) = answer::decode(message)? {
         if !calls.is_empty() {
-            return Err(Fault::caller(FaultKind::Malformed, "a message brings an answer or tool calls, not both"));
+            return Err(Rule::AnswerAndCalls.into());
         }
-        return Ok(Wants::Answer { to, signal });
+        return Ok(Meaning::Signal { to, signal });
     }
     if !calls.is_empty() {
         if message.content != Json::empty_object() {
             losses.push(Loss::new("message.content", LossKind::Dropped));
         }
-        return tools(message, calls, manners).map(Wants::Tools);
+        return Ok(Meaning::Own(Own::Tools(tools(message, calls, context)?)));
     }
-    match chat::decode(&message.content, losses)? {
-        Some(input) => {
-            let ask = Ask::Invoke { target: interlingua_model::Target::Words, input };
-            let mut call = opened(message, manners, &message.control.message_id, ask);
-            call.meta = caller_meta(message, None);
-            Ok(Wants::Chat(Box::new(call)))
-        }
-        None => Err(Fault::caller(FaultKind::Malformed, "No tool calls found in request")),
-    }
+    let input = chat::decode(&message.content, losses)?.ok_or(Rule::AsksNothing)?;
+    let ask = Ask::Invoke { target: interlingua_model::Target::Words, input };
+    let mut call = opened(message, context, &message.control.message_id, ask);
+    call.meta = caller_meta(message, None);
+    Ok(Meaning::Call(Box::new(call)))
 }
 
-fn tools(message: &Message, calls: &[ToolCall], manners: &Manners<'_>) -> Result<Vec<Routed>, Fault> {
+fn tools(message: &Message, calls: &[ToolCall], context: &Context<'_>) -> Result<Vec<Routed>, Rule> {
     for (index, call) in calls.iter().enumerate() {
         if calls[..index].iter().any(|earlier| earlier.tool_id == call.tool_id) {
-            let text = format!("tool_calls[{index}].tool_id is there twice");
-            return Err(Fault::caller(FaultKind::Malformed, text));
+            return Err(Rule::SameToolId(index));
         }
     }
-    Ok(calls.iter().map(|call| routed(message, call, manners)).collect())
+    Ok(calls.iter().map(|call| routed(message, call, context)).collect())
 }
 
-fn routed(message: &Message, call: &ToolCall, manners: &Manners<'_>) -> Routed {
-    let named = manners.names.named(&call.tool_name);
+fn routed(message: &Message, call: &ToolCall, context: &Context<'_>) -> Routed {
+    let named = context.names.named(&call.tool_name);
     // Whose a known tool is, the registry says; for an unknown one the spelling is all there is (H-13).
     let translator = match &named {
-        Ok(named) => manners.translators.get(&named.translator),
-        Err(_) => Some(manners.translators.guess(&call.tool_name)),
+        Ok(named) => context.translators.get(&named.translator),
+        Err(_) => Some(context.translators.guess(&call.tool_name)),
     };
     let marks = translator.map_or_else(Json::empty_object, |translator| translator.marks().clone());
     let tool = Tool { id: call.tool_id.clone(), name: call.tool_name.clone(), marks };
@@ -165,7 +148,7 @@ fn routed(message: &Message, call: &ToolCall, manners: &Manners<'_>) -> Routed {
     let call = named.map(|named| {
         let ask = Ask::Invoke { target: named.target, input: Input::args(call.parameters.clone()) };
         let id = format!("{}/{}", message.control.message_id, call.tool_id);
-        let mut opened = opened(message, manners, &id, ask);
+        let mut opened = opened(message, context, &id, ask);
         opened.limits.confirm = call.require_confirmation;
         opened.meta = caller_meta(message, Some(&tool));
         Box::new(opened)
@@ -174,13 +157,13 @@ fn routed(message: &Message, call: &ToolCall, manners: &Manners<'_>) -> Routed {
 }
 
 /// A call with the manners of this wire. Its id is the caller's and so an idempotency key (R-18, H-11).
-fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call {
+fn opened(message: &Message, context: &Context<'_>, id: &str, ask: Ask) -> Call {
     let mut call = Call::new(id, WIRE, ask);
     call.id_given = true;
     call.conversation = message.token.session_id.clone().map(ConversationId);
     call.caller = Caller { can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new(), tools: Vec::new() };
     call.limits = Limits {
-        deadline: deadline(message.control.timeout, manners),
+        deadline: deadline(message.control.timeout, context),
         priority: priority::decode(message.control.priority),
         on_disconnect: OnDisconnect::Cancel,
         keep: false,
@@ -199,12 +182,12 @@ fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call 
     call
 }
 
-fn deadline(timeout: Option<u32>, manners: &Manners<'_>) -> Option<Deadline> {
+fn deadline(timeout: Option<u32>, context: &Context<'_>) -> Option<Deadline> {
     let (span, set_by) = match timeout {
         Some(seconds) => (Duration::from_secs(seconds.into()), DeadlineBy::Caller),
-        None => (manners.default_timeout?, DeadlineBy::Hub),
+        None => (context.default_timeout?, DeadlineBy::Hub),
     };
-    Some(Deadline { at: manners.now.after(span), set_by })
+    Some(Deadline { at: context.now.after(span), set_by })
 }
 
 /// What is not an array of names is no route; a route longer than the limit is cut where it is already a loop.

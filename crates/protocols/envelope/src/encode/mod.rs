@@ -1,8 +1,9 @@
 //! From the model to messages.
 //!
-//! One [`Encoder`] answers one request. Each call of the request is a lane; a lane has exactly one last response, which
-//! carries one tool result, and the last of all lanes is marked `final` (H-10). Responses copy the tokens of their
-//! request, but the turn is the hub's (R-11, R-12, H-09); all responses to one request carry the same turn.
+//! [`encode()`] tells an entry of one call; an [`Encoder`] holds what was told to its request so far. Each call of the request
+//! is a lane; a lane has exactly one last response, which carries one tool result, and the last of all lanes is marked
+//! `final` (H-10). Responses copy the tokens of their request, but the turn is the hub's (R-11, R-12, H-09); all responses to one
+//! request carry the same turn.
 //!
 //! Lanes that run together finish in any order. Whoever wants final responses in the order of the calls, as a reply
 //! that is one JSON array does, hands the lanes' events over in that order; `seq` is the order in which they were handed
@@ -11,13 +12,16 @@
 mod output;
 mod question;
 
+use interlingua_model::json::Tree;
 use interlingua_model::{
-    Channel, Event, Fault, Finished, Json, Loss, LossKind, Outcome, Piece, Question, Route, Text, Time, uuid_v4,
+    Carried, Channel, Entry, Event, Fault, Finished, Json, Loss, LossKind, Outcome, Piece, Question, Record, Route,
+    Text, Time, uuid_v4,
 };
 
 use super::decode::Tool;
 use super::fault::{Spelling, code, outcome_text, spelling};
 use super::wire::{Control, Format, Head, Message, MessageType, Status, Token, ToolResult};
+use interlingua_wire::codec;
 use interlingua_wire::object::Object;
 use output::Collected;
 
@@ -49,6 +53,28 @@ pub enum Delivery {
     Stream,
 }
 
+pub type Frames = codec::Frames<Message>;
+
+/// Which call of a request an entry belongs to, and what its response is written with.
+#[derive(Debug)]
+pub struct Telling<'a> {
+    pub encoder: &'a mut Encoder,
+    /// The place of the call among those of its request.
+    pub lane: usize,
+    pub stamp: Stamp,
+}
+
+/// The response to an entry of one call, when the wire has one for it. Nothing follows a lane's last response; with that one comes
+/// what this wire could not carry of the lane. What was lost of the request itself counts for the lane that is answered first.
+pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
+    match &entry.record {
+        Record::Emitted { event, losses, .. } => telling.encoder.tell(telling.lane, event, losses, telling.stamp),
+        Record::Accepted { .. } | Record::Sent(_) | Record::Selected(_) | Record::Received { .. } => {
+            Carried::whole(Frames::None)
+        }
+    }
+}
+
 /// Answers one request.
 #[derive(Debug)]
 pub struct Encoder {
@@ -62,6 +88,8 @@ pub struct Encoder {
     losses: Vec<Loss>,
     /// The same, until a lane has it.
     arrived: Vec<Loss>,
+    /// What the session keeps for the caller, when it asked for it: it comes with the last response of all.
+    context: Option<Json>,
 }
 
 #[derive(Debug)]
@@ -70,8 +98,6 @@ struct Lane {
     route: Option<Route>,
     collected: Collected,
     end: Option<End>,
-    /// What this wire could not carry of it.
-    lost: Vec<Loss>,
     /// What the addresses of its artifacts begin with.
     found_at: Option<String>,
 }
@@ -94,8 +120,7 @@ struct Fill<'a> {
 impl Encoder {
     /// `head` is the request's, with the tokens and the turn the session has by now; `losses` those of decoding it.
     pub fn new(head: Head, lanes: Vec<Of>, delivery: Delivery, losses: Vec<Loss>) -> Encoder {
-        let lane =
-            |of| Lane { of, route: None, collected: Collected::default(), end: None, lost: Vec::new(), found_at: None };
+        let lane = |of| Lane { of, route: None, collected: Collected::default(), end: None, found_at: None };
         Encoder {
             correlation_id: head.message_id,
             token: head.token,
@@ -105,7 +130,13 @@ impl Encoder {
             seq: 0,
             arrived: losses.clone(),
             losses,
+            context: None,
         }
+    }
+
+    /// Brings back what the session keeps for the caller.
+    pub fn bringing(self, context: Option<Json>) -> Encoder {
+        Encoder { context, ..self }
     }
 
     /// What a lane made can be fetched: at this address, followed by the artifact's id and `/content`. Without one they are not
@@ -121,10 +152,9 @@ impl Encoder {
         self.lanes.iter().all(|lane| lane.end.is_some())
     }
 
-    /// What this wire could not carry of a lane that has had its last response, and where that lane went. What was lost of the
-    /// request itself counts for the lane that was answered first.
-    pub fn lost(&self, lane: usize) -> (Option<&Route>, &[Loss]) {
-        self.lanes.get(lane).map_or((None, &[]), |lane| (lane.route.as_ref(), &lane.lost))
+    /// Where a lane went.
+    pub fn route(&self, lane: usize) -> Option<&Route> {
+        self.lanes.get(lane)?.route.as_ref()
     }
 
     /// 200, unless nothing but refusals was answered: then the status of the first.
@@ -139,10 +169,12 @@ impl Encoder {
         }
     }
 
-    /// The response to an event of one lane, when the wire has one for it. Nothing follows a lane's last response.
-    pub fn encode(&mut self, lane: usize, event: &Event, losses: &[Loss], stamp: Stamp) -> Option<Message> {
-        let at = self.lanes.get_mut(lane).filter(|lane| lane.end.is_none())?;
-        match event {
+    fn tell(&mut self, lane: usize, event: &Event, losses: &[Loss], stamp: Stamp) -> Carried<Frames> {
+        let Some(at) = self.lanes.get_mut(lane).filter(|lane| lane.end.is_none()) else {
+            return Carried::whole(Frames::None);
+        };
+        let streams = self.delivery == Delivery::Stream;
+        let told = match event {
             Event::Started(route) => {
                 at.route = Some(route.clone());
                 None
@@ -152,34 +184,32 @@ impl Encoder {
                 if *channel == Channel::Answer && *piece != Piece::End {
                     at.collected.say(message, *piece, parts);
                 }
-                if said.is_empty() || self.delivery != Delivery::Stream {
-                    return None;
-                }
-                let content = at.chunk(&said, *channel);
-                Some(self.response(Fill { content, result: None, note: &|_| {}, losses }, None, stamp))
+                let content = (streams && !said.is_empty()).then(|| at.chunk(&said, *channel));
+                content.map(|content| self.response(Fill { content, result: None, note: &|_| {}, losses }, None, stamp))
             }
             Event::Artifact(chunk) => {
                 at.collected.keep(chunk);
                 None
             }
             Event::Progress { done, total, note } => {
-                if self.delivery != Delivery::Stream {
-                    return None;
-                }
-                let content = at.mark();
+                let content = streams.then(|| at.mark());
                 let progress = |meta: &mut Object<'_>| output::progress(meta, *done, *total, note.as_deref());
-                Some(self.response(Fill { content, result: None, note: &progress, losses }, None, stamp))
+                content
+                    .map(|content| self.response(Fill { content, result: None, note: &progress, losses }, None, stamp))
             }
             Event::Step(step) => {
-                let note = step.note().filter(|_| self.delivery == Delivery::Stream)?;
-                let content = at.mark();
-                let progress = |meta: &mut Object<'_>| output::progress(meta, None, None, Some(&note));
-                Some(self.response(Fill { content, result: None, note: &progress, losses }, None, stamp))
+                let note = step.note().filter(|_| streams);
+                note.map(|note| {
+                    let content = at.mark();
+                    let progress = |meta: &mut Object<'_>| output::progress(meta, None, None, Some(&note));
+                    self.response(Fill { content, result: None, note: &progress, losses }, None, stamp)
+                })
             }
-            Event::Asked(question) => Some(self.ask(lane, question, losses, stamp)),
             Event::Settled { .. } => None,
-            Event::Finished(finished) => Some(self.finish(lane, finished, losses, stamp)),
-        }
+            Event::Asked(question) => return self.ask(lane, question, losses, stamp),
+            Event::Finished(finished) => return self.finish(lane, finished, losses, stamp),
+        };
+        Carried::whole(told.into())
     }
 
     /// The last response of a lane whose call was refused before it began. Whether that is an error of the protocol or a
@@ -209,10 +239,9 @@ impl Encoder {
     }
 
     /// A question ends the response, never the exchange: its status is pending until the answer comes.
-    fn ask(&mut self, lane: usize, question: &Question, losses: &[Loss], stamp: Stamp) -> Message {
+    fn ask(&mut self, lane: usize, question: &Question, losses: &[Loss], stamp: Stamp) -> Carried<Frames> {
         let at = &mut self.lanes[lane];
         at.end = Some(End::Answered);
-        at.lost.append(&mut self.arrived);
         let asked = |meta: &mut Object<'_>| question::encode(meta, question);
         let result = at.result(Status::Pending, None, None, asked);
         let content = match &at.of {
@@ -222,21 +251,24 @@ impl Encoder {
                 content.text("content", &question.text);
             }),
         };
-        self.response(Fill { content, result, note: &asked, losses }, Some(lane), stamp)
+        let lost = std::mem::take(&mut self.arrived);
+        let message = self.response(Fill { content, result, note: &asked, losses }, Some(lane), stamp);
+        Carried { value: Frames::One(message), losses: lost }
     }
 
-    fn finish(&mut self, lane: usize, finished: &Finished, losses: &[Loss], stamp: Stamp) -> Message {
+    fn finish(&mut self, lane: usize, finished: &Finished, losses: &[Loss], stamp: Stamp) -> Carried<Frames> {
         let at = &mut self.lanes[lane];
         at.end = Some(End::Answered);
+        let mut lost = Vec::new();
         if at.collected.is_cut() {
-            at.lost.push(Loss::new("finished.output", LossKind::Dropped));
+            lost.push(Loss::new("finished.output", LossKind::Dropped));
         }
         // What they hold is told; that it is one thing with a name is not, unless it can be fetched.
         if at.found_at.is_none() && !finished.output.artifacts.is_empty() {
-            at.lost.push(Loss::new("output.artifacts", LossKind::Dropped));
+            lost.push(Loss::new("output.artifacts", LossKind::Dropped));
         }
-        let losses = [losses, &at.lost].concat();
-        at.lost.append(&mut self.arrived);
+        let losses = [losses, &lost].concat();
+        lost.append(&mut self.arrived);
         let collected = std::mem::take(&mut at.collected);
         let artifacts = match &at.found_at {
             Some(begin) => collected.addresses(&finished.output, begin),
@@ -277,7 +309,7 @@ impl Encoder {
             message.control.message_type = MessageType::Error;
             message.format = self.format.clone();
         }
-        message
+        Carried { value: Frames::One(message), losses: lost }
     }
 
     /// `ends`: this is the last response of that lane.
@@ -295,6 +327,10 @@ impl Encoder {
             (fill.note)(meta);
             write_losses(meta, &losses);
         });
+        let metadata = match self.context.take_if(|_| is_final) {
+            Some(context) => with_context(metadata, &context),
+            None => metadata,
+        };
         let control = stamped(MessageType::Response, self.correlation_id.clone(), stamp);
         Message {
             format: Format::default(),
@@ -373,6 +409,12 @@ pub fn refuse(head: &Head, fault: &Fault, stamp: Stamp) -> Message {
         tool_results: None,
         metadata,
     }
+}
+
+fn with_context(metadata: Json, context: &Json) -> Json {
+    let Tree::Object(mut members) = metadata.tree().clone() else { return metadata };
+    members.insert("context".to_owned(), context.tree().clone());
+    Json::from_tree(Tree::Object(members))
 }
 
 fn stamped(message_type: MessageType, correlation_id: Option<Text>, stamp: Stamp) -> Control {

@@ -8,9 +8,9 @@ mod parallel;
 
 use std::sync::Arc;
 
-use crate::decode::{self, Decoded, Manners, Tool, Wants};
+use crate::decode::{self, Incoming, Meaning, Own, Tool};
 use crate::encode::{Delivery, Encoder, Of};
-use crate::fault;
+use crate::invalid::Invalid;
 use crate::wire::{self, Head, Limits, Message, MessageType};
 use ::http::HeaderMap;
 use bytes::Bytes;
@@ -73,7 +73,7 @@ impl Exchange {
             Ok(read) => read,
             Err(rejected) if self.settings.enabled => {
                 meters.protocol(super::PROTOCOL).invalid.increment(1);
-                return Err(refusal(&rejected.head, fault::of_invalid(&rejected.invalid)));
+                return Err(refusal(&rejected.head, rejected.invalid.fault()));
             }
             Err(rejected) => return Err(refusal(&rejected.head, disabled())),
         };
@@ -109,13 +109,13 @@ impl Exchange {
             MessageType::Request | MessageType::Response | MessageType::Error => Kind::Turn,
         };
         let now = self.shared.hub.now();
-        let Carried { value: decoded, losses: lost } = self.decode(message, by, now)?;
-        losses.extend(lost);
-        let Decoded { mut head, wants, .. } = decoded;
-        if let Wants::Noted { session: None, .. } = wants {
+        let decoded = self.decode(message, by, now).map_err(|invalid| invalid.fault())?;
+        losses.extend(decoded.losses);
+        let Incoming { meaning, reply: mut head, .. } = decoded.value;
+        if let Meaning::Own(Own::Noted { session: None, .. }) = meaning {
             return Ok(Answered::Noted);
         }
-        if kind == Kind::Note || matches!(wants, Wants::Answer { .. }) {
+        if kind == Kind::Note || matches!(meaning, Meaning::Signal { .. }) {
             // Calls are counted at the hub's door.
             self.shared.hub.admission().check_rate(by)?;
         }
@@ -127,8 +127,8 @@ impl Exchange {
         let TakenUp { token, conversation, key, context, losses: lost } = taken;
         losses.extend(lost);
         head.token = token;
-        let lanes = match wants {
-            Wants::Tools(routed) => {
+        let lanes = match meaning {
+            Meaning::Own(Own::Tools(routed)) => {
                 let lane = |tool: &Tool, call: Result<Box<Call>, Fault>| match call {
                     Ok(call) => Lane::Waiting(self.adapted(call, conversation.clone())),
                     Err(fault) => {
@@ -144,15 +144,15 @@ impl Exchange {
                 });
                 lanes.collect()
             }
-            Wants::Chat(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
-            Wants::Answer { to, signal } => vec![self.signalled(by, to, signal).await],
-            Wants::Noted { content, .. } => {
+            Meaning::Call(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
+            Meaning::Signal { to, signal } => vec![self.signalled(by, to, signal).await],
+            Meaning::Own(Own::Noted { content, .. }) => {
                 self.note(by, key, content, now).await?;
                 return Ok(Answered::Noted);
             }
         };
         let (lanes, states) = lanes.into_iter().unzip();
-        let encoder = Encoder::new(head, lanes, self.delivery, losses);
+        let encoder = Encoder::new(head, lanes, self.delivery, losses).bringing(context);
         let host = self.headers.get(::http::header::HOST).and_then(|host| host.to_str().ok());
         Ok(Answered::Running(Box::new(Answering {
             hub: self.shared.hub.clone(),
@@ -162,24 +162,23 @@ impl Exchange {
             parallel: self.settings.parallel,
             lanes: states,
             encoder,
-            context,
             brought,
         })))
     }
 
     /// From the wire to the model, with the names this principal knows.
-    fn decode(&self, message: Message, by: &Principal, now: Time) -> Result<Carried<Decoded>, Fault> {
+    fn decode(&self, message: Message, by: &Principal, now: Time) -> Result<Carried<Incoming>, Invalid> {
         let hub = &self.shared.hub;
         let catalogue = hub.catalogue();
         let made = self.shared.own.spellings.of(&catalogue, &self.settings);
         let names = Visible { table: &made.table, seen: hub.visible(by), by };
-        let manners = Manners {
+        let context = decode::Context {
             names: &names,
             translators: &made.translators,
             now,
             default_timeout: self.settings.default_timeout,
         };
-        decode::decode(message, &manners)
+        decode::decode(message, &context)
     }
 
     /// What the message leaves to the session, the configuration and the transport.

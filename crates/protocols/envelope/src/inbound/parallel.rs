@@ -6,14 +6,13 @@
 use std::sync::Arc;
 
 use crate::decode::WIRE;
-use crate::encode::{Encoder, Stamp};
+use crate::encode::{Encoder, Frames, Stamp, Telling, encode};
 use crate::wire::Message;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt};
-use interlingua_model::json::Tree;
 use interlingua_model::{
-    Call, Event, Fault, FaultKind, Finished, Json, MessageId, Output, Principal, Record, Request, Secret, Signal,
-    TaskId,
+    Call, Entry, Event, Fault, FaultKind, Finished, Loss, MessageId, Output, Principal, Record, Request, Secret,
+    Signal, TaskId,
 };
 
 use interlingua_hub::audit::losses::{Leg, Named};
@@ -30,8 +29,6 @@ pub(super) struct Answering {
     pub(super) parallel: usize,
     pub(super) lanes: Vec<Lane>,
     pub(super) encoder: Encoder,
-    /// What the session keeps for the caller, when it asked for it.
-    pub(super) context: Option<Json>,
     /// The credentials of the message.
     pub(super) brought: Vec<Secret>,
 }
@@ -49,7 +46,7 @@ pub(super) enum Lane {
 /// What happened in a lane.
 enum Step {
     /// The last one says of which exchange it is, unless its speaker may not see that.
-    Record(Option<Over>, Box<Record>),
+    Entry(Option<Over>, Box<Entry>),
     Refused(Fault),
 }
 
@@ -85,8 +82,8 @@ impl Answering {
         let mut messages = Vec::with_capacity(voice.lanes);
         while let Some((lane, step)) = steps.next().await {
             match &step {
-                Step::Record(_, record) if !is_end(record) => messages.extend(voice.say(lane, &step)),
-                Step::Record(..) | Step::Refused(_) => ends[lane] = Some(step),
+                Step::Entry(_, entry) if !is_end(entry) => messages.extend(voice.say(lane, &step)),
+                Step::Entry(..) | Step::Refused(_) => ends[lane] = Some(step),
             }
         }
         let mut fault = None;
@@ -102,15 +99,8 @@ impl Answering {
 
     /// Responses as they come.
     pub(super) fn stream(self) -> impl Stream<Item = Message> + Send + 'static {
-        let (steps, voice) = self.begin();
-        stream::unfold((steps, voice), |(mut steps, mut voice)| async move {
-            loop {
-                let (lane, step) = steps.next().await?;
-                if let Some(message) = voice.say(lane, &step) {
-                    return Some((message, (steps, voice)));
-                }
-            }
-        })
+        let (steps, mut voice) = self.begin();
+        steps.flat_map(move |(lane, step)| stream::iter(voice.say(lane, &step)))
     }
 
     fn begin(self) -> (BoxStream<'static, (usize, Step)>, Voice) {
@@ -119,7 +109,7 @@ impl Answering {
         let lanes = self.lanes.into_iter().enumerate();
         let lanes: Vec<_> = lanes.map(|(index, lane)| steps(way.clone(), index, lane).boxed()).collect();
         let steps = stream::iter(lanes).flatten_unordered(self.parallel).boxed();
-        (steps, Voice { way, encoder: self.encoder, context: self.context, lanes: count })
+        (steps, Voice { way, encoder: self.encoder, lanes: count })
     }
 }
 
@@ -127,48 +117,35 @@ impl Answering {
 struct Voice {
     way: Arc<Way>,
     encoder: Encoder,
-    context: Option<Json>,
     lanes: usize,
 }
 
 impl Voice {
-    fn say(&mut self, lane: usize, step: &Step) -> Option<Message> {
+    fn say(&mut self, lane: usize, step: &Step) -> Frames {
         let stamp = Stamp { random: entropy::bits(), now: self.way.hub.now() };
-        let mut message = match step {
-            Step::Record(of, record) => match &**record {
-                Record::Emitted { event, losses, .. } => {
-                    if let Some(Over { named, is_kept: true }) = of {
-                        self.encoder.found_at(lane, &format!("{}/api/artifacts/{}.", self.way.base, named.task));
-                    }
-                    let message = self.encoder.encode(lane, event, losses, stamp);
-                    if let Some(of) = of {
-                        self.note(lane, of.named.clone());
-                    }
-                    message
+        match step {
+            Step::Entry(over, entry) => {
+                if let Some(Over { named, is_kept: true }) = over {
+                    self.encoder.found_at(lane, &format!("{}/api/artifacts/{}.", self.way.base, named.task));
                 }
-                Record::Accepted { .. } | Record::Sent(_) | Record::Selected(_) | Record::Received { .. } => None,
-            },
+                let told = encode(entry, &mut Telling { encoder: &mut self.encoder, lane, stamp });
+                if let Some(Over { named, .. }) = over {
+                    self.note(lane, named.clone(), &told.losses);
+                }
+                told.value
+            }
             Step::Refused(fault) => {
                 log(fault);
-                self.encoder.refuse(lane, &fault.clone().told_to(&self.way.by), stamp)
+                self.encoder.refuse(lane, &fault.clone().told_to(&self.way.by), stamp).into()
             }
-        }?;
-        if self.encoder.is_done()
-            && let Some(context) = self.context.take()
-            && let Tree::Object(members) = message.metadata.tree()
-        {
-            let mut members = members.clone();
-            members.insert("context".to_owned(), context.tree().clone());
-            message.metadata = Json::from_tree(Tree::Object(members));
         }
-        Some(message)
     }
 
     /// Writes down what this wire could not carry of a lane that was answered.
-    fn note(&self, lane: usize, of: Named) {
-        let (route, losses) = self.encoder.lost(lane);
+    fn note(&self, lane: usize, of: Named, losses: &[Loss]) {
         let Way { hub, by, .. } = &*self.way;
-        hub.lost(&Leg { by, of, wire: WIRE, skill: route.map(|route| &route.skill) }, losses);
+        let skill = self.encoder.route(lane).map(|route| &route.skill);
+        hub.lost(&Leg { by, of, wire: WIRE, skill }, losses);
     }
 }
 
@@ -180,8 +157,8 @@ pub(super) fn log(fault: &Fault) {
 }
 
 /// What ends a lane: the outcome, or a question, for which nobody waits on the line.
-fn is_end(record: &Record) -> bool {
-    matches!(record.event(), Some(Event::Finished(_) | Event::Asked(_)))
+fn is_end(entry: &Entry) -> bool {
+    matches!(entry.record.event(), Some(Event::Finished(_) | Event::Asked(_)))
 }
 
 fn steps(way: Arc<Way>, index: usize, lane: Lane) -> impl Stream<Item = (usize, Step)> + Send + 'static {
@@ -197,8 +174,10 @@ impl Way {
             Lane::Over => None,
             Lane::Refused(fault) => Some((Step::Refused(fault), Lane::Over)),
             Lane::Taken => {
-                let done = Record::emitted(Event::Finished(Finished::completed(Output::default())));
-                Some((Step::Record(None, Box::new(done)), Lane::Over))
+                // Of the exchange its speaker sees nothing: this end is not in its journal.
+                let record = Record::emitted(Event::Finished(Finished::completed(Output::default())));
+                let end = Entry { seq: 0, at: self.hub.now(), record };
+                Some((Step::Entry(None, Box::new(end)), Lane::Over))
             }
             Lane::Waiting(call) => {
                 let (by, connection) = (self.by.clone(), self.connection);
@@ -223,14 +202,14 @@ impl Way {
                 // Of an exchange that is read again: somebody has answered meanwhile.
                 Some(Event::Asked(question)) if !running.awaits(question) => {}
                 Some(_) => {
-                    let mut record = Box::new(entry.record.clone());
-                    if let Err(fault) = self.link(&mut record).await {
+                    let mut entry = Box::new(Entry::clone(&entry));
+                    if let Err(fault) = self.link(&mut entry.record).await {
                         return (Step::Refused(fault), Lane::Over);
                     }
                     let over = || Over { named: running.named(), is_kept: running.is_kept() };
-                    return match is_end(&record) {
-                        true => (Step::Record(Some(over()), record), Lane::Over),
-                        false => (Step::Record(None, record), Lane::Running(running)),
+                    return match is_end(&entry) {
+                        true => (Step::Entry(Some(over()), entry), Lane::Over),
+                        false => (Step::Entry(None, entry), Lane::Running(running)),
                     };
                 }
             }

@@ -8,7 +8,7 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::{NOW, call, decode_whole, decode_with, message, routed};
-use crate::decode::{Manners, Tool, Wants, decode};
+use crate::decode::{Context, Meaning, Own, Tool, decode};
 use crate::names::Table;
 use crate::priority;
 use crate::translators::Translators;
@@ -18,8 +18,8 @@ fn one(changes: Tree) -> Box<Call> {
 }
 
 fn chat(changes: Tree) -> Box<Call> {
-    match decode_whole(changes).expect("decodable").value.wants {
-        Wants::Chat(call) => call,
+    match decode_whole(changes).expect("decodable").value.meaning {
+        Meaning::Call(call) => call,
         other => panic!("no chat: {other:?}"),
     }
 }
@@ -60,8 +60,8 @@ fn r_14_a_notification_is_noted_under_its_session() {
     let noted = |session: Tree| {
         let changes = json!({"control": {"message_type": "notification"}, "token": {"session_id": session},
             "content": {"event": "x"}});
-        match decode_whole(changes).expect("decodable").value.wants {
-            Wants::Noted { session, content } => (session, content),
+        match decode_whole(changes).expect("decodable").value.meaning {
+            Meaning::Own(Own::Noted { session, content }) => (session, content),
             other => panic!("{other:?}"),
         }
     };
@@ -107,7 +107,8 @@ fn r_32_a_disabled_translator_refuses_its_tools_alone() {
         let mut translators = Translators::default();
         assert!(translators.switch(name, false));
         let changes = json!({"tool_calls": [call("1", spelt), call("2", other)]});
-        let Wants::Tools(routed) = decode_with(changes, &translators).expect("decodable").value.wants else {
+        let Meaning::Own(Own::Tools(routed)) = decode_with(changes, &translators).expect("decodable").value.meaning
+        else {
             panic!("no calls")
         };
         let fault = routed[0].call.as_ref().expect_err("refused");
@@ -122,10 +123,10 @@ fn r_34_timeout_is_the_callers_deadline_and_the_default_the_hubs() {
     let deadline = |timeout: Tree, default_timeout: Option<Duration>| {
         let translators = Translators::default();
         let (names, _) = Table::build(&translators, super::registry());
-        let manners = Manners { names: &names, translators: &translators, now: NOW, default_timeout };
+        let context = Context { names: &names, translators: &translators, now: NOW, default_timeout };
         let message = message(json!({"control": {"timeout": timeout}, "tool_calls": [call("t", "read_file")]}));
-        match decode(message, &manners).expect("decodable").value.wants {
-            Wants::Tools(mut routed) => routed.remove(0).call.expect("resolved").limits.deadline,
+        match decode(message, &context).expect("decodable").value.meaning {
+            Meaning::Own(Own::Tools(mut routed)) => routed.remove(0).call.expect("resolved").limits.deadline,
             other => panic!("{other:?}"),
         }
     };
@@ -151,8 +152,8 @@ fn r_35_a_confirmation_answers_the_question_it_names() {
     let question = QuestionId(TaskId(7), 2);
     for (approve, expected) in [(true, Answer::Granted), (false, Answer::Declined)] {
         let changes = json!({"metadata": {"confirmation": {"id": question.to_string(), "approve": approve}}});
-        match decode_whole(changes).expect("decodable").value.wants {
-            Wants::Answer { to, signal: Signal::Answered { question: named, message, answer } } => {
+        match decode_whole(changes).expect("decodable").value.meaning {
+            Meaning::Signal { to, signal: Signal::Answered { question: named, message, answer } } => {
                 assert_eq!((to, named, message.as_str()), (TaskId(7), question, "m1"));
                 assert_eq!(answer, expected);
             }
@@ -183,8 +184,8 @@ fn an_answer_has_the_form_of_its_kind() {
     let id = QuestionId(TaskId(7), 0).to_string();
     let answer = |mut given: Tree| {
         given["id"] = id.as_str().into();
-        match decode_whole(json!({"metadata": {"answer": given}})).map(|carried| carried.value.wants) {
-            Ok(Wants::Answer { signal: Signal::Answered { answer, .. }, .. }) => Some(answer),
+        match decode_whole(json!({"metadata": {"answer": given}})).map(|carried| carried.value.meaning) {
+            Ok(Meaning::Signal { signal: Signal::Answered { answer, .. }, .. }) => Some(answer),
             Ok(other) => panic!("{other:?}"),
             Err(_) => None,
         }
@@ -218,7 +219,7 @@ fn r_39_the_auth_token_is_a_credential_and_no_content() {
     let changes = json!({"control": {"auth_token": "sesame"}, "tool_calls": [call("t", "read_file")]});
     let decoded = decode_whole(changes).expect("decodable").value;
     assert_eq!(decoded.credentials, [Secret::new("sesame")]);
-    let Wants::Tools(routed) = decoded.wants else { panic!("no calls") };
+    let Meaning::Own(Own::Tools(routed)) = decoded.meaning else { panic!("no calls") };
     let kept = serde_json::to_string(routed[0].call.as_ref().expect("resolved")).expect("a call can be kept");
     for secret in ["sesame", "c1", "st1"] {
         assert!(!kept.contains(secret), "{kept}");

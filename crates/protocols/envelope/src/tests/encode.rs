@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Addressee, ArtifactId, Blob, Body, CancelWhy, CardFrom, Channel, Chunk, Confirm, Digest, Effects, Event, Fault,
-    FaultKind, Finished, Json, Level, Loss, LossKind, MessageId, Noun, Output, Part, Party, Piece, Provenance,
-    Question, QuestionId, QuestionKind, SkillId, TaskId, Text,
+    Addressee, ArtifactId, Blob, Body, CancelWhy, CardFrom, Carried, Channel, Chunk, Confirm, Digest, Effects, Entry,
+    Event, Fault, FaultKind, Finished, Json, Level, Loss, LossKind, MessageId, Noun, Output, Part, Party, Piece,
+    Principal, Provenance, Question, QuestionId, QuestionKind, Record, Signal, SkillId, TaskId, Text,
 };
 use serde_json::json;
 
 use super::{NOW, call, decode_whole, message, stamp, tree};
-use crate::decode::{Tool, Wants, disabled};
-use crate::encode::{Delivery, Encoder, Of, refuse};
+use crate::decode::{Meaning, Own, Tool, disabled};
+use crate::encode::{Delivery, Encoder, Frames, Of, Stamp, Telling, refuse};
 use crate::wire::{Head, Message};
 
 fn head() -> Head {
@@ -30,6 +30,19 @@ fn encoder(lanes: Vec<Of>, delivery: Delivery) -> Encoder {
     Encoder::new(head(), lanes, delivery, Vec::new())
 }
 
+fn told(encoder: &mut Encoder, lane: usize, event: &Event, losses: &[Loss], stamp: Stamp) -> Carried<Frames> {
+    let record = Record::Emitted { event: event.clone(), losses: losses.to_vec(), raw: None };
+    crate::encode::encode(&Entry { seq: 1, at: NOW, record }, &mut Telling { encoder, lane, stamp })
+}
+
+fn tell(encoder: &mut Encoder, lane: usize, event: &Event, losses: &[Loss], stamp: Stamp) -> Option<Message> {
+    match told(encoder, lane, event, losses, stamp).value {
+        Frames::None => None,
+        Frames::One(message) => Some(message),
+        Frames::Several(messages) => panic!("one at most, not {messages:?}"),
+    }
+}
+
 fn text(words: &str) -> Part {
     Part::text(words, Provenance::hub())
 }
@@ -45,7 +58,7 @@ fn said(message: &str, channel: Channel, piece: Piece, words: &str) -> Event {
 
 fn encode_one(event: Event) -> Tree {
     let mut encoder = encoder(vec![tool("t1")], Delivery::Whole);
-    tree(&encoder.encode(0, &event, &[], stamp(1)).expect("a response"))
+    tree(&tell(&mut encoder, 0, &event, &[], stamp(1)).expect("a response"))
 }
 
 fn failed(kind: FaultKind, public: &str) -> Event {
@@ -125,8 +138,8 @@ fn r_10_content_is_status_and_result() {
 #[test]
 fn r_11_a_response_is_new_and_names_its_request() {
     let mut encoder = encoder(vec![tool("a"), tool("b")], Delivery::Whole);
-    let one = tree(&encoder.encode(0, &completed(vec![], None), &[], stamp(u128::MAX)).expect("a response"));
-    let two = tree(&encoder.encode(1, &completed(vec![], None), &[], stamp(0)).expect("a response"));
+    let one = tree(&tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(u128::MAX)).expect("a response"));
+    let two = tree(&tell(&mut encoder, 1, &completed(vec![], None), &[], stamp(0)).expect("a response"));
     assert_eq!(one["control"]["message_id"], "ffffffff-ffff-4fff-bfff-ffffffffffff");
     assert_eq!(two["control"]["message_id"], "00000000-0000-4000-8000-000000000000");
     for response in [&one, &two] {
@@ -180,7 +193,7 @@ fn r_19_output_is_streamed_in_chunks_and_joined_without_logs() {
     let responses: Vec<Tree> = events
         .iter()
         .enumerate()
-        .filter_map(|(n, event)| encoder.encode(0, event, &[], stamp(n as u128)))
+        .filter_map(|(n, event)| tell(&mut encoder, 0, event, &[], stamp(n as u128)))
         .map(|message| tree(&message))
         .collect();
     let chunk =
@@ -196,9 +209,9 @@ fn r_19_output_is_streamed_in_chunks_and_joined_without_logs() {
 #[test]
 fn r_19_after_a_stream_the_last_response_has_the_blocks_and_where_they_came_from() {
     let mut encoder = encoder(vec![tool("t1")], Delivery::Stream);
-    encoder.encode(0, &said("a", Channel::Answer, Piece::Whole, "see"), &[], stamp(1)).expect("a chunk");
+    tell(&mut encoder, 0, &said("a", Channel::Answer, Piece::Whole, "see"), &[], stamp(1)).expect("a chunk");
     let blob = Part::new(Body::Blob(Blob::Inline(b"\x01\x02".as_slice().into())), Provenance::hub());
-    let last = encoder.encode(0, &completed(vec![text("see"), blob], None), &[], stamp(2)).expect("a response");
+    let last = tell(&mut encoder, 0, &completed(vec![text("see"), blob], None), &[], stamp(2)).expect("a response");
     let last = tree(&last);
     let expected =
         json!({"output": "see", "blocks": [{"type": "text", "text": "see"}, {"type": "blob", "data": "AQI="}]});
@@ -211,7 +224,7 @@ fn r_19_after_a_stream_the_last_response_has_the_blocks_and_where_they_came_from
 fn r_20_in_a_chat_reasoning_is_a_log_line_and_no_part_of_the_content() {
     let mut encoder = encoder(vec![Of::Chat], Delivery::Stream);
     let mut next =
-        |event: &Event| encoder.encode(0, event, &[], stamp(1)).map(|message| tree(&message)["content"].clone());
+        |event: &Event| tell(&mut encoder, 0, event, &[], stamp(1)).map(|message| tree(&message)["content"].clone());
     let thought = next(&said("r", Channel::Reasoning, Piece::Whole, "hm"));
     assert_eq!(thought, Some(json!({"stream_chunk": "hm", "is_log": true})));
     let words = next(&said("a", Channel::Answer, Piece::Whole, "yes"));
@@ -222,8 +235,8 @@ fn r_20_in_a_chat_reasoning_is_a_log_line_and_no_part_of_the_content() {
 #[test]
 fn r_19_a_whole_answer_has_no_chunks() {
     let mut encoder = encoder(vec![tool("t1")], Delivery::Whole);
-    assert!(encoder.encode(0, &said("a", Channel::Answer, Piece::Whole, "one"), &[], stamp(1)).is_none());
-    let last = tree(&encoder.encode(0, &completed(vec![], None), &[], stamp(2)).expect("a response"));
+    assert!(tell(&mut encoder, 0, &said("a", Channel::Answer, Piece::Whole, "one"), &[], stamp(1)).is_none());
+    let last = tree(&tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(2)).expect("a response"));
     assert_eq!(last["content"]["result"], "one");
 }
 
@@ -235,13 +248,13 @@ fn r_25_results_say_where_they_came_from() {
         ("read_file", json!({"protocol": "builtin", "tool_category": "massgen_builtin"})),
     ];
     for (name, expected) in marks {
-        let Wants::Tools(routed) =
-            decode_whole(json!({"tool_calls": [call("t", name)]})).expect("decodable").value.wants
+        let Meaning::Own(Own::Tools(routed)) =
+            decode_whole(json!({"tool_calls": [call("t", name)]})).expect("decodable").value.meaning
         else {
             panic!("no calls")
         };
         let mut encoder = encoder(vec![Of::Tool(routed[0].tool.clone())], Delivery::Whole);
-        let response = tree(&encoder.encode(0, &completed(vec![], None), &[], stamp(1)).expect("a response"));
+        let response = tree(&tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(1)).expect("a response"));
         assert_eq!(response["tool_results"][0]["metadata"], expected, "{name}");
     }
 }
@@ -267,9 +280,11 @@ fn r_35_a_confirmation_leaves_the_call_pending() {
 #[test]
 fn r_35_nothing_follows_the_pending_response() {
     let mut encoder = encoder(vec![tool("t")], Delivery::Stream);
-    assert!(encoder.encode(0, &confirmation(QuestionId(TaskId(7), 1), Addressee::Approvers), &[], stamp(1)).is_some());
+    assert!(
+        tell(&mut encoder, 0, &confirmation(QuestionId(TaskId(7), 1), Addressee::Approvers), &[], stamp(1)).is_some()
+    );
     assert!(encoder.is_done());
-    assert!(encoder.encode(0, &completed(vec![], None), &[], stamp(2)).is_none());
+    assert!(tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(2)).is_none());
     assert!(encoder.refuse(0, &Fault::caller(FaultKind::Denied, "no"), stamp(3)).is_none());
 }
 
@@ -287,7 +302,7 @@ fn h_09_every_response_to_one_request_has_the_hubs_turn() {
     head.token.conversation_turn = 17;
     let mut encoder = Encoder::new(head, vec![tool("a"), tool("b")], Delivery::Whole, Vec::new());
     for lane in [0, 1] {
-        let response = tree(&encoder.encode(lane, &completed(vec![], None), &[], stamp(1)).expect("a response"));
+        let response = tree(&tell(&mut encoder, lane, &completed(vec![], None), &[], stamp(1)).expect("a response"));
         assert_eq!(response["token"]["conversation_turn"], 17);
     }
 }
@@ -297,10 +312,10 @@ fn h_10_responses_are_numbered_and_the_last_is_marked() {
     let mut encoder = encoder(vec![tool("a"), tool("b"), tool("c")], Delivery::Stream);
     let fault = Fault::caller(FaultKind::NotFound(Noun::Skill), "no tool");
     let messages = [
-        encoder.encode(1, &said("m", Channel::Answer, Piece::Delta, "x"), &[], stamp(1)),
-        encoder.encode(2, &completed(vec![], None), &[], stamp(2)),
+        tell(&mut encoder, 1, &said("m", Channel::Answer, Piece::Delta, "x"), &[], stamp(1)),
+        tell(&mut encoder, 2, &completed(vec![], None), &[], stamp(2)),
         encoder.refuse(0, &fault, stamp(3)),
-        encoder.encode(1, &completed(vec![], None), &[], stamp(4)),
+        tell(&mut encoder, 1, &completed(vec![], None), &[], stamp(4)),
     ];
     let marks: Vec<(u64, bool)> = messages
         .iter()
@@ -332,8 +347,8 @@ fn h_02_a_disabled_router_says_that_it_is_disabled() {
 
 #[test]
 fn r_24_a_tool_nobody_has_is_never_a_success() {
-    let Wants::Tools(routed) =
-        decode_whole(json!({"tool_calls": [call("t", "no_such")]})).expect("decodable").value.wants
+    let Meaning::Own(Own::Tools(routed)) =
+        decode_whole(json!({"tool_calls": [call("t", "no_such")]})).expect("decodable").value.meaning
     else {
         panic!("no calls")
     };
@@ -350,13 +365,39 @@ fn losses_are_told_once() {
     let inbound = vec![Loss::new("message.extra", LossKind::Dropped)];
     let mut encoder = Encoder::new(head(), vec![tool("a"), tool("b")], Delivery::Whole, inbound);
     let outbound = [Loss::new("event.parts", LossKind::Flattened)];
-    let one = tree(&encoder.encode(0, &completed(vec![], None), &outbound, stamp(1)).expect("a response"));
-    let told = json!([{"what": "message.extra", "kind": "dropped"}, {"what": "event.parts", "kind": "flattened"}]);
-    assert_eq!(one["metadata"]["losses"], told);
-    assert_eq!(encoder.lost(0).1, [Loss::new("message.extra", LossKind::Dropped)], "those of this wire alone");
-    let two = tree(&encoder.encode(1, &completed(vec![], None), &[], stamp(2)).expect("a response"));
+    let one = told(&mut encoder, 0, &completed(vec![], None), &outbound, stamp(1));
+    assert_eq!(one.losses, [Loss::new("message.extra", LossKind::Dropped)], "those of this wire alone");
+    let one = tree(&one.value.into_iter().next().expect("a response"));
+    let all = json!([{"what": "message.extra", "kind": "dropped"}, {"what": "event.parts", "kind": "flattened"}]);
+    assert_eq!(one["metadata"]["losses"], all);
+    let two = told(&mut encoder, 1, &completed(vec![], None), &[], stamp(2));
+    assert_eq!(two.losses, []);
+    let two = tree(&two.value.into_iter().next().expect("a response"));
     assert_eq!(two["metadata"].get("losses"), None);
-    assert!(encoder.lost(1).1.is_empty() && encoder.lost(2).1.is_empty());
+    assert_eq!(told(&mut encoder, 2, &completed(vec![], None), &[], stamp(3)), Carried::whole(Frames::None));
+}
+
+#[test]
+fn what_the_session_keeps_comes_with_the_last_response_of_all() {
+    let kept = Json::from_tree(json!({"step": 3}));
+    let mut encoder = encoder(vec![tool("a"), tool("b")], Delivery::Stream).bringing(Some(kept));
+    let chunk = tell(&mut encoder, 0, &said("m", Channel::Answer, Piece::Whole, "one"), &[], stamp(1));
+    let one = tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(2));
+    for response in [chunk, one] {
+        assert_eq!(tree(&response.expect("a response"))["metadata"].get("context"), None);
+    }
+    let refused = encoder.refuse(1, &Fault::caller(FaultKind::Denied, "no"), stamp(3)).expect("a response");
+    assert_eq!(tree(&refused)["metadata"], json!({"seq": 2, "final": true, "context": {"step": 3}}));
+}
+
+#[test]
+fn what_the_hub_writes_down_for_itself_has_no_response() {
+    let mut encoder = encoder(vec![tool("t")], Delivery::Stream);
+    let record = Record::Received { by: Principal::anonymous(), signal: Signal::Cancel(CancelWhy::Asked) };
+    let telling = &mut Telling { encoder: &mut encoder, lane: 0, stamp: stamp(1) };
+    let told = crate::encode::encode(&Entry { seq: 1, at: NOW, record }, telling);
+    assert_eq!(told, Carried::whole(Frames::None));
+    assert!(!encoder.is_done());
 }
 
 #[test]
@@ -376,11 +417,11 @@ fn artifacts_are_in_the_result_and_listed() {
         Event::Artifact(Chunk { artifact: ArtifactId::from("a1"), index, last, parts: vec![text(words)], header: None })
     };
     for event in [chunk(0, "first ", false), chunk(1, "second", true)] {
-        assert!(encoder.encode(0, &event, &[], stamp(1)).is_none());
+        assert!(tell(&mut encoder, 0, &event, &[], stamp(1)).is_none());
     }
     let output = Output { artifacts: vec!["a1".into()], ..Output::default() };
     let end = Event::Finished(Finished::completed(output));
-    let response = tree(&encoder.encode(0, &end, &[], stamp(1)).expect("a response"));
+    let response = tree(&tell(&mut encoder, 0, &end, &[], stamp(1)).expect("a response"));
     assert_eq!(response["content"]["result"], "first second");
     assert_eq!(response["metadata"]["artifacts"], json!(["https://hub/api/artifacts/t.a1/content"]));
 }
@@ -392,11 +433,11 @@ fn artifacts_made_on_the_way_are_no_part_of_the_answer() {
     let parts = vec![text("a draft")];
     let draft = Event::Artifact(Chunk { artifact: "a1".into(), index: 0, last: true, parts, header: None });
     for event in [draft, said("m", Channel::Answer, Piece::Delta, "the answer")] {
-        assert!(encoder.encode(0, &event, &[], stamp(1)).is_none());
+        assert!(tell(&mut encoder, 0, &event, &[], stamp(1)).is_none());
     }
     let output = Output { said: Some("m".into()), ..Output::default() };
     let end = Event::Finished(Finished::completed(output));
-    let response = tree(&encoder.encode(0, &end, &[], stamp(1)).expect("a response"));
+    let response = tree(&tell(&mut encoder, 0, &end, &[], stamp(1)).expect("a response"));
     assert_eq!(response["content"]["content"], "the answer");
     assert_eq!(
         response["metadata"]["artifacts"],
@@ -418,18 +459,19 @@ fn a_failed_call_keeps_what_it_had_beside_its_error() {
 fn progress_is_metadata_of_a_stream() {
     let progress = Event::Progress { done: Some(1.0), total: Some(f64::NAN), note: Some(Arc::from("step")) };
     let mut stream = encoder(vec![tool("t")], Delivery::Stream);
-    let response = tree(&stream.encode(0, &progress, &[], stamp(1)).expect("a response"));
+    let response = tree(&tell(&mut stream, 0, &progress, &[], stamp(1)).expect("a response"));
     assert_eq!(response["metadata"]["progress"], json!({"done": 1, "note": "step"}));
-    assert!(encoder(vec![tool("t")], Delivery::Whole).encode(0, &progress, &[], stamp(1)).is_none());
+    assert!(tell(&mut encoder(vec![tool("t")], Delivery::Whole), 0, &progress, &[], stamp(1)).is_none());
 }
 
 #[test]
 fn a_chat_is_answered_in_parts_and_whole() {
     let mut encoder = encoder(vec![Of::Chat], Delivery::Stream);
-    let part = encoder.encode(0, &said("m", Channel::Answer, Piece::Delta, "Hel"), &[], stamp(1)).expect("a response");
+    let part =
+        tell(&mut encoder, 0, &said("m", Channel::Answer, Piece::Delta, "Hel"), &[], stamp(1)).expect("a response");
     assert_eq!(tree(&part)["content"], json!({"partial": true, "content": "Hel"}));
-    encoder.encode(0, &said("m", Channel::Answer, Piece::Delta, "lo"), &[], stamp(2));
-    let last = tree(&encoder.encode(0, &completed(vec![], None), &[], stamp(3)).expect("a response"));
+    tell(&mut encoder, 0, &said("m", Channel::Answer, Piece::Delta, "lo"), &[], stamp(2));
+    let last = tree(&tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(3)).expect("a response"));
     assert_eq!(last["content"], json!({"partial": false, "complete": true, "content": "Hello"}));
     assert_eq!(last["tool_results"], Tree::Null);
 }
@@ -437,9 +479,9 @@ fn a_chat_is_answered_in_parts_and_whole() {
 #[test]
 fn r_21_a_models_failure_is_an_error_and_no_completion() {
     let mut encoder = encoder(vec![Of::Chat], Delivery::Stream);
-    encoder.encode(0, &said("m", Channel::Answer, Piece::Delta, "It is "), &[], stamp(1));
+    tell(&mut encoder, 0, &said("m", Channel::Answer, Piece::Delta, "It is "), &[], stamp(1));
     let broke = failed(FaultKind::BadReply, "the model's answer broke off before its end");
-    let last = tree(&encoder.encode(0, &broke, &[], stamp(2)).expect("a response"));
+    let last = tree(&tell(&mut encoder, 0, &broke, &[], stamp(2)).expect("a response"));
     assert_eq!(last["content"]["complete"], false);
     assert_eq!(last["content"]["error"], "bad_reply: the model's answer broke off before its end");
     assert_eq!(last["content"]["content"], "It is ", "what was said is not lost");
@@ -452,7 +494,7 @@ fn every_written_message_can_be_read() {
     let events = [said("m", Channel::Answer, Piece::Whole, odd), completed(vec![text(odd)], None)];
     let mut messages: Vec<Message> = Vec::new();
     for lane in [0, 1] {
-        messages.extend(events.iter().filter_map(|event| encoder.encode(lane, event, &[], stamp(1))));
+        messages.extend(events.iter().filter_map(|event| tell(&mut encoder, lane, event, &[], stamp(1))));
     }
     messages.push(refuse(&head(), &Fault::caller(FaultKind::InvalidInput, odd).field(odd, odd), stamp(1)));
     assert_eq!(messages.len(), 5);
@@ -468,9 +510,9 @@ fn a_collected_answer_is_bounded() {
     let mut encoder = encoder(vec![tool("t")], Delivery::Whole);
     let megabyte: Text = "x".repeat(1024 * 1024).into();
     for _ in 0..20 {
-        encoder.encode(0, &said("m", Channel::Answer, Piece::Delta, &megabyte), &[], stamp(1));
+        tell(&mut encoder, 0, &said("m", Channel::Answer, Piece::Delta, &megabyte), &[], stamp(1));
     }
-    let last = encoder.encode(0, &completed(vec![], None), &[], stamp(1)).expect("a response");
+    let last = tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(1)).expect("a response");
     assert!(last.content.as_bytes().len() < 17 * 1024 * 1024);
     assert!(last.metadata.as_str().contains("finished.output"));
 }

@@ -3,7 +3,7 @@ use interlingua_model::{FaultKind, Feature, Noun};
 use serde_json::json;
 
 use super::{read, request};
-use crate::fault::{Spelling, code, of_invalid, spelling};
+use crate::fault::{Spelling, code, spelling};
 use crate::wire::{self, Limits};
 
 /// The envelope's column of the fault table, row by row.
@@ -46,7 +46,7 @@ fn the_fault_table_is_that_of_the_model() {
 fn an_unreadable_message_is_refused_with_its_own_status() {
     let status = |frame: String, limits: Limits| {
         let rejected = wire::read(&Bytes::from(frame), &limits).expect_err("refused");
-        spelling(of_invalid(&rejected.invalid).kind).http_status()
+        spelling(rejected.invalid.fault().kind).http_status()
     };
     let with = |changes| request(changes).to_string();
     let all = Limits::default();
@@ -61,7 +61,7 @@ fn an_unreadable_message_is_refused_with_its_own_status() {
 #[test]
 fn a_bad_member_is_named_and_not_repeated() {
     let rejected = read(&request(json!({"control": {"timeout": "hunter2"}}))).expect_err("refused");
-    let fault = of_invalid(&rejected.invalid);
+    let fault = rejected.invalid.fault();
     assert_eq!(&*fault.fields[0].path, "control.timeout");
     assert!(!fault.public.contains("hunter2"), "{fault}");
 }

@@ -14,7 +14,7 @@ use interlingua_model::json::Tree;
 use interlingua_model::{Carried, Fault, SkillId, Text, Time};
 use serde_json::json;
 
-use super::decode::{Decoded, Manners, Routed, Wants};
+use super::decode::{Context, Incoming, Meaning, Own, Routed};
 use super::encode::Stamp;
 use super::names::Table;
 use super::translators::Translators;
@@ -68,20 +68,20 @@ pub(super) fn registry() -> Vec<(SkillId, Text)> {
     ]
 }
 
-pub(super) fn decode_with(changes: Tree, translators: &Translators) -> Result<Carried<Decoded>, Fault> {
+pub(super) fn decode_with(changes: Tree, translators: &Translators) -> Result<Carried<Incoming>, Fault> {
     let (names, collisions) = Table::build(translators, registry());
     assert_eq!(collisions, []);
-    let manners = Manners { names: &names, translators, now: NOW, default_timeout: None };
-    super::decode::decode(message(changes), &manners)
+    let context = Context { names: &names, translators, now: NOW, default_timeout: None };
+    super::decode::decode(message(changes), &context).map_err(|invalid| invalid.fault())
 }
 
-pub(super) fn decode_whole(changes: Tree) -> Result<Carried<Decoded>, Fault> {
+pub(super) fn decode_whole(changes: Tree) -> Result<Carried<Incoming>, Fault> {
     decode_with(changes, &Translators::default())
 }
 
 pub(super) fn routed(changes: Tree) -> Vec<Routed> {
-    match decode_whole(changes).expect("decodable").value.wants {
-        Wants::Tools(routed) => routed,
+    match decode_whole(changes).expect("decodable").value.meaning {
+        Meaning::Own(Own::Tools(routed)) => routed,
         other => panic!("no tool calls: {other:?}"),
     }
 }

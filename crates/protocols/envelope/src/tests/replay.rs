@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use super::registry;
-use crate::decode::{Manners, decode};
+use crate::decode::{Context, decode};
 use crate::ecma::{from_ecma, to_ecma};
 use crate::names::Table;
 use crate::translators::Translators;
@@ -26,7 +26,7 @@ fn corpus() -> Vec<(String, Bytes)> {
 fn files_named_bad_are_refused_and_the_others_survive_every_way() {
     let translators = Translators::default();
     let (names, _) = Table::build(&translators, registry());
-    let manners = Manners { names: &names, translators: &translators, now: super::NOW, default_timeout: None };
+    let context = Context { names: &names, translators: &translators, now: super::NOW, default_timeout: None };
     let corpus = corpus();
     assert!(corpus.len() >= 20);
     for (name, frame) in corpus {
@@ -37,6 +37,6 @@ fn files_named_bad_are_refused_and_the_others_survive_every_way() {
         assert_eq!(again, carried.value, "{name}");
         let back = from_ecma(&to_ecma(&again), &Limits::default()).expect("an envelope").value;
         assert_eq!(back, again, "{name}");
-        let _ = decode(back, &manners);
+        let _ = decode(back, &context);
     }
 }

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{call, message, read, request};
-use crate::wire::{self, Control, Format, Invalid, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
+use crate::invalid::Invalid;
+use crate::wire::{self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
 
 fn invalid(changes: Tree) -> Invalid {
     read(&request(changes)).expect_err("refused").invalid
@@ -15,7 +16,7 @@ fn path(changes: Tree) -> String {
     match invalid(changes) {
         Invalid::Field { path, .. } | Invalid::TooLarge { path, .. } => path,
         Invalid::Unknown { path, .. } => path.to_owned(),
-        Invalid::Json(bad) => panic!("{bad}"),
+        other @ (Invalid::Json(_) | Invalid::Rule(_)) => panic!("{other}"),
     }
 }
 

@@ -10,7 +10,7 @@ mod write;
 
 use interlingua_model::{Json, Secret, Text};
 
-pub use read::{Head, Invalid, Limits, Rejected, read};
+pub use read::{Head, Limits, Rejected, read};
 
 /// The one version of the schema there is.
 pub const SCHEMA_VERSION: &str = "1.0";

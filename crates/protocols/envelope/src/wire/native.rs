@@ -15,7 +15,8 @@ use interlingua_model::json::Reader;
 use interlingua_model::{Json, Text};
 
 use super::ToolCall;
-use super::read::{Invalid, SHORT, Source, bool, keep, members, required, text};
+use super::read::{SHORT, Source, bool, keep, members, required, text};
+use crate::invalid::Invalid;
 
 /// Passes over a member nobody knows: parent and key.
 pub(super) type Unknown<'a> = &'a mut dyn FnMut(&str, &str, &mut Reader<'_>) -> Result<(), Invalid>;

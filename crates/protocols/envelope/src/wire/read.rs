@@ -6,11 +6,12 @@
 //!
 
 use bytes::Bytes;
-use interlingua_model::json::{BadJson, DEFAULT_DEPTH, Kind, Reader};
+use interlingua_model::json::{DEFAULT_DEPTH, Kind, Reader};
 use interlingua_model::{Carried, Json, Loss, LossKind, Secret, Text};
 
 use super::native::Call;
 use super::{Control, Format, Message, MessageType, SCHEMA_VERSION, Status, Token, ToolCall, ToolResult};
+use crate::invalid::Invalid;
 
 /// Longer names and ids are refused.
 pub(super) const SHORT: usize = 1024;
@@ -39,34 +40,6 @@ impl Default for Limits {
             content: 16 * 1024 * 1024,
             parameters: 4 * 1024 * 1024,
             tool_calls: 64,
-        }
-    }
-}
-
-/// Why a message was refused. The texts name what and where, and never repeat what was sent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Invalid {
-    #[error("the message is not JSON: {0}")]
-    Json(#[from] BadJson),
-    #[error("{path} {problem}")]
-    Field { path: String, problem: &'static str },
-    #[error("{path} is not understood: {known}")]
-    Unknown { path: &'static str, known: &'static str },
-    #[error("{path} is larger than {limit}")]
-    TooLarge { path: String, limit: usize },
-}
-
-impl Invalid {
-    pub(super) fn field(path: &str, problem: &'static str) -> Invalid {
-        Invalid::Field { path: path.to_owned(), problem }
-    }
-
-    /// The same, seen from outside of the list element it happened in.
-    fn within(self, list: &str, index: usize) -> Invalid {
-        match self {
-            Invalid::Field { path, problem } => Invalid::Field { path: format!("{list}[{index}].{path}"), problem },
-            Invalid::TooLarge { path, limit } => Invalid::TooLarge { path: format!("{list}[{index}].{path}"), limit },
-            Invalid::Json(_) | Invalid::Unknown { .. } => self,
         }
     }
 }

@@ -8,7 +8,7 @@ mod ours;
 
 use interlingua_model::{
     Ask, Body, Call, Caller, Carried, ConversationId, HubId, Input, KindSet, Loss, LossKind, MessageId, Missing, Part,
-    PeerId, Provenance, Secret, Signal, Target, TaskId, Text, Time, Trust, Wire,
+    PeerId, Provenance, Secret, Target, TaskId, Text, Time, Trust, Wire,
 };
 
 use super::invalid::{Invalid, Problem};
@@ -18,6 +18,7 @@ use super::tokens::{self, Tokens};
 use super::topic::Topic;
 use super::wire::{Format, Message, Submessage};
 use super::{encode::ReplyTo, part};
+use interlingua_wire::codec;
 use interlingua_wire::hub_headers::{Headers, Hop};
 use ours::Ours;
 
@@ -53,26 +54,15 @@ pub enum Addressed {
     Peer(PeerId),
 }
 
-/// A message understood. Its credentials prove nothing until the edge has looked at them.
-#[derive(Debug)]
-pub struct Incoming {
-    pub meaning: Meaning,
-    pub credentials: Vec<Secret>,
-    pub conversation: Option<ConversationId>,
-    /// What the answer owes to the form of the message.
-    pub reply: ReplyTo,
-}
+/// What a message of NLIP is, understood.
+pub type Incoming = codec::Incoming<Own, ReplyTo>;
+pub type Meaning = codec::Meaning<Own>;
 
+/// What only NLIP has.
 #[derive(Debug)]
-pub enum Meaning {
-    Call(Box<Call>),
+pub enum Own {
     /// Several in one message.
     Calls(Vec<Call>),
-    /// To a task of the caller's.
-    Signal {
-        to: TaskId,
-        signal: Signal,
-    },
     /// What can be called: everywhere, or at one peer.
     Skills(Option<PeerId>),
     /// Something about events on topics.
@@ -86,13 +76,9 @@ pub enum Meaning {
     /// It brings credentials and asks nothing else: the answer to an open question for them, if there is one.
     Credentials,
     /// Only source code, at a door where nobody reads it (clause 5.3).
-    Unread {
-        language: Text,
-    },
+    Unread { language: Text },
     /// The peer says that something failed on its side.
-    Report {
-        text: Text,
-    },
+    Report { text: Text },
     /// Nothing is asked: the answer only shows that it came.
     Remark,
 }
@@ -123,11 +109,11 @@ pub fn decode(message: Message, context: &Context<'_>) -> Result<Carried<Incomin
     let (ours, parts) = sort(rest, context.depth, &mut losses)?;
     let said = Said { context, hop: ours.hop(hop), conversation: conversation.clone(), control };
     let meaning = match report {
-        Some(text) => Meaning::Report { text },
+        Some(text) => Meaning::Own(Own::Report { text }),
         None => said.meaning(ours, parts, &credentials)?,
     };
-    let reply = ReplyTo { control, echo };
-    Ok(Carried { value: Incoming { meaning, credentials, conversation, reply }, losses })
+    let reply = ReplyTo { control, echo, conversation };
+    Ok(Carried { value: Incoming { meaning, credentials, reply }, losses })
 }
 
 fn bad_header(bad: interlingua_wire::hub_headers::BadHop) -> Invalid {
@@ -174,10 +160,10 @@ impl Said<'_> {
             return answer.signal(self.context.message.clone(), credentials);
         }
         if let Some(topic) = ours.topic {
-            return Ok(Meaning::Topic(topic));
+            return Ok(Meaning::Own(Own::Topic(topic)));
         }
         if let Some((task, wish)) = ours.task {
-            return Ok(Meaning::Task(task, wish));
+            return Ok(Meaning::Own(Own::Task(task, wish)));
         }
         let history = take_history(&mut parts);
         let input = Input { args: None, parts, history, trust: Trust::Caller };
@@ -186,16 +172,16 @@ impl Said<'_> {
         }
         let words = input.words();
         if let Some(wish) = self.wish(&words) {
-            return Ok(self.wished(wish));
+            return Ok(Meaning::Own(self.wished(wish)));
         }
         if (self.control || input.parts.is_empty()) && !credentials.is_empty() {
-            return Ok(Meaning::Credentials);
+            return Ok(Meaning::Own(Own::Credentials));
         }
         if self.control || (input.parts.is_empty() && input.history.is_empty()) {
-            return Ok(Meaning::Remark);
+            return Ok(Meaning::Own(Own::Remark));
         }
         if let Some(language) = self.unread(&input) {
-            return Ok(Meaning::Unread { language });
+            return Ok(Meaning::Own(Own::Unread { language }));
         }
         let target = match &self.context.door {
             Addressed::Front => Target::Words,
@@ -217,12 +203,12 @@ impl Said<'_> {
         }
     }
 
-    fn wished(&self, wish: Wish) -> Meaning {
+    fn wished(&self, wish: Wish) -> Own {
         match (wish, &self.context.door) {
-            (Wish::Upload, _) => Meaning::Upload,
-            (Wish::Credentials, _) => Meaning::Identify,
-            (Wish::Skills, Addressed::Front) => Meaning::Skills(None),
-            (Wish::Skills, Addressed::Peer(peer)) => Meaning::Skills(Some(peer.clone())),
+            (Wish::Upload, _) => Own::Upload,
+            (Wish::Credentials, _) => Own::Identify,
+            (Wish::Skills, Addressed::Front) => Own::Skills(None),
+            (Wish::Skills, Addressed::Peer(peer)) => Own::Skills(Some(peer.clone())),
         }
     }
 
@@ -262,7 +248,7 @@ impl Said<'_> {
             Some(only) if made.is_empty() => Meaning::Call(Box::new(only)),
             last => {
                 made.extend(last);
-                Meaning::Calls(made)
+                Meaning::Own(Own::Calls(made))
             }
         })
     }

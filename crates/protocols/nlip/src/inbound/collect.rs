@@ -1,13 +1,13 @@
 //! Aggregated answer. Reads an exchange to its end or its question: one answer holds all of what was said.
 
 use crate::fault;
-use interlingua_model::{Fault, FaultKind, Finished, Loss, Outcome, Route, Transcript};
+use interlingua_model::{Entry, Event, Fault, FaultKind, Finished, Loss, Outcome, Record, Route, Time, Transcript};
 
 use interlingua_hub::audit::losses::Named;
 use interlingua_hub::{Running, Settled};
 
 /// The HTTP status of an outcome: 200 but where nothing could be reached or the time ran out.
-pub(super) fn outcome_status(finished: &Finished) -> u16 {
+fn outcome_status(finished: &Finished) -> u16 {
     match &finished.outcome {
         Outcome::Failed(fault)
             if matches!(
@@ -28,6 +28,8 @@ pub(super) struct Stood {
     pub(super) route: Option<Route>,
     /// What its peer could not be told, or could not tell.
     pub(super) losses: Vec<Loss>,
+    /// Of the last entry that was read.
+    seq: u64,
 }
 
 impl Stood {
@@ -36,6 +38,20 @@ impl Stood {
             Settled::Finished(finished) => Some(finished),
             Settled::Asked(_) => None,
         }
+    }
+
+    /// The HTTP status of the answer.
+    pub(super) fn status(&self) -> u16 {
+        self.finished().map_or(200, outcome_status)
+    }
+
+    /// All that was read, as one entry: the end has the whole answer, and what was lost is that of every entry.
+    pub(super) fn entry(self, at: Time) -> Entry {
+        let event = match self.settled {
+            Settled::Finished(finished) => Event::Finished(*finished),
+            Settled::Asked(question) => Event::Asked(*question),
+        };
+        Entry { seq: self.seq, at, record: Record::Emitted { event, losses: self.losses, raw: None } }
     }
 }
 
@@ -48,5 +64,5 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
         finished.output.artifacts.clear();
     }
     let Transcript { route, losses, .. } = transcript;
-    Ok(Stood { of: running.named(), settled, route, losses })
+    Ok(Stood { of: running.named(), settled, route, losses, seq: running.seq() })
 }

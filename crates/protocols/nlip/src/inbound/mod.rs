@@ -11,8 +11,8 @@ pub mod ws;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::{Addressed, Context, Incoming, Meaning, TaskWish, WIRE, decode};
-use crate::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
+use crate::decode::{Addressed, Context, Incoming, Meaning, Own, TaskWish, WIRE, decode};
+use crate::encode::{self, Addresses, NoAddresses, ReplyTo, Stand, Telling, encode};
 use crate::wire::{Content, Limits, Message, Submessage};
 use crate::{discover, fault, tokens, upload};
 use ::http::HeaderMap;
@@ -24,12 +24,12 @@ use interlingua_model::{
 };
 use interlingua_wire::hub_headers::Headers;
 
-use self::collect::{Stood, outcome_status, watch};
+use self::collect::{Stood, watch};
 pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::Endpoint;
 use interlingua_endpoint::Shared;
-use interlingua_hub::audit::losses::Leg;
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::{Running, Settled, entropy};
 use interlingua_net::connection::Connection;
 use interlingua_telemetry::meters::Phase;
@@ -105,8 +105,10 @@ impl Owed {
         credential.text().is_some_and(|text| self.tokens.iter().any(|own| own.content == Content::Text(text.into())))
     }
 
-    fn beside<'a>(&'a self, route: Option<&'a Route>, addresses: &'a dyn Addresses) -> Beside<'a> {
-        Beside { route, losses: &self.losses, tokens: &self.tokens, addresses }
+    /// What the one answer is written with.
+    fn telling<'a>(&'a mut self, route: Option<Route>, addresses: &'a dyn Addresses) -> Telling<'a> {
+        let to = std::mem::take(&mut self.to);
+        Telling { route, losses: &self.losses, tokens: &self.tokens, addresses, to }
     }
 
     fn refused(self, fault: Fault) -> Reply {
@@ -140,19 +142,25 @@ impl Exchange<'_> {
             Ok(decoded) => decoded,
             Err(invalid) => return Reply { status: invalid.status(), ..Reply::refused(invalid.fault()) },
         };
-        let to = incoming.reply.clone();
-        match self.shared.authenticate(self.connection, self.headers, &incoming.credentials) {
+        let Incoming { meaning, credentials, reply: to } = incoming;
+        match self.shared.authenticate(self.connection, self.headers, &credentials) {
             Ok(by) => {
                 let (proven, owed) = (!by.is_anonymous(), Owed::new(by.clone(), to, losses));
-                Reply { proven, ..self.authenticated(by, incoming, owed).await }
+                Reply { proven, ..self.authenticated(by, meaning, credentials, owed).await }
             }
             Err(fault) => Owed::new(Principal::anonymous(), to, losses).refused(fault),
         }
     }
 
-    async fn authenticated(&self, by: Principal, incoming: Incoming, mut owed: Owed) -> Reply {
-        let Incoming { meaning, mut credentials, conversation, .. } = incoming;
-        let (conversation, identified) = match self.conversation(&by, conversation, given_id(&meaning)).await {
+    async fn authenticated(
+        &self,
+        by: Principal,
+        meaning: Meaning,
+        mut credentials: Vec<Secret>,
+        mut owed: Owed,
+    ) -> Reply {
+        let token = owed.to.conversation.take();
+        let (conversation, identified) = match self.conversation(&by, token, given_id(&meaning)).await {
             Ok(found) => found,
             Err(fault) => return owed.refused(fault),
         };
@@ -163,7 +171,7 @@ impl Exchange<'_> {
         // The hub's own token, brought back, is nobody's credential.
         credentials.retain(|credential| !owed.made(credential));
         // A credential that came alone answers an open question for one.
-        if matches!(meaning, Meaning::Credentials | Meaning::Identify)
+        if matches!(meaning, Meaning::Own(Own::Credentials | Own::Identify))
             && let Some((live, question)) = self.shared.hub.waiting_in(&by, &conversation)
             && matches!(question.kind, QuestionKind::Credential { .. })
             && let Some(secret) = self.foreign(&credentials)
@@ -172,12 +180,12 @@ impl Exchange<'_> {
             return self.answered(by, question, Answer::Token(secret), message, after, owed).await;
         }
         match meaning {
+            Meaning::Call(call) => self.call(by, call, conversation, owed).await,
             Meaning::Signal { to, signal } => match self.outward(signal, &credentials) {
                 Ok(signal) => self.signal(by, to, signal, owed).await,
                 Err(fault) => owed.refused(fault),
             },
-            Meaning::Topic(topic) => self.topic(by, credentials, topic, owed).await,
-            meaning => self.act(meaning, by, conversation, owed).await,
+            Meaning::Own(own) => self.act(own, by, credentials, conversation, owed).await,
         }
     }
 
@@ -240,25 +248,27 @@ impl Exchange<'_> {
         owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings().name, hub.id()))
     }
 
-    async fn act(&self, meaning: Meaning, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
-        match meaning {
-            Meaning::Call(call) => self.call(by, call, conversation, owed).await,
-            Meaning::Calls(calls) => self.calls(by, calls, conversation, owed).await,
-            Meaning::Skills(of) => self.skills(&by, of.as_ref(), owed),
-            // Both were heard of before.
-            Meaning::Signal { .. } | Meaning::Topic(_) => owed.refused(Fault::caller(
-                FaultKind::Unsupported(interlingua_model::Feature::Operation),
-                "that cannot be asked here",
-            )),
-            Meaning::Upload => match uploads::offer(&self.shared.hub, &self.base(), &by).await {
+    async fn act(
+        &self,
+        own: Own,
+        by: Principal,
+        shown: Vec<Secret>,
+        conversation: ConversationId,
+        owed: Owed,
+    ) -> Reply {
+        match own {
+            Own::Calls(calls) => self.calls(by, calls, conversation, owed).await,
+            Own::Skills(of) => self.skills(&by, of.as_ref(), owed),
+            Own::Topic(topic) => self.topic(by, shown, topic, owed).await,
+            Own::Upload => match uploads::offer(&self.shared.hub, &self.base(), &by).await {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),
             },
-            Meaning::Task(task, wish) => self.stands(by, task, wish, owed).await,
-            Meaning::Identify => self.identify(&by, &conversation, owed).await,
-            Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
-            Meaning::Report { .. } => owed.said("Noted."),
-            Meaning::Remark | Meaning::Credentials => owed.said("OK"),
+            Own::Task(task, wish) => self.stands(by, task, wish, owed).await,
+            Own::Identify => self.identify(&by, &conversation, owed).await,
+            Own::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
+            Own::Report { .. } => owed.said("Noted."),
+            Own::Remark | Own::Credentials => owed.said("OK"),
         }
     }
 
@@ -342,7 +352,7 @@ impl Exchange<'_> {
     }
 
     /// How a task stands that its caller was told the id of. To look at it is not to be its caller: to stop looking ends nothing.
-    async fn stands(&self, by: Principal, task: TaskId, wish: TaskWish, owed: Owed) -> Reply {
+    async fn stands(&self, by: Principal, task: TaskId, wish: TaskWish, mut owed: Owed) -> Reply {
         let hub = &self.shared.hub;
         let patience = match wish {
             TaskWish::Look => LOOK,
@@ -362,7 +372,7 @@ impl Exchange<'_> {
         match stood {
             Ok(Ok(stood)) => self.stood(&by, stood, owed).await,
             Ok(Err(fault)) => owed.refused(fault),
-            Err(_) => Reply::of(encode::goes_on(task, &owed.beside(None, &NoAddresses), owed.to.clone())),
+            Err(_) => Reply::of(encode::goes_on(task, &mut owed.telling(None, &NoAddresses))),
         }
     }
 
@@ -376,25 +386,21 @@ impl Exchange<'_> {
 
     async fn stood(&self, by: &Principal, mut stand: Stood, mut owed: Owed) -> Reply {
         let mut lost = owed.losses.clone();
-        owed.losses.append(&mut stand.losses);
         let addresses = match uploads::addresses(&self.shared.hub, &self.base(), by, stand.finished().into_iter()).await
         {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
         let mut laps = self.shared.hub.meters().laps();
-        let beside = owed.beside(stand.route.as_ref(), &addresses);
-        let reply = match &stand.settled {
-            Settled::Finished(finished) => {
-                let message = encode::finished(finished, &beside, owed.to.clone());
-                lost.extend(message.losses);
-                Reply { status: outcome_status(finished), ..Reply::of(message.value) }
-            }
-            Settled::Asked(question) => Reply::of(encode::asked(question, &beside, owed.to.clone())),
-        };
+        let (status, of, route) = (stand.status(), stand.of.clone(), stand.route.take());
+        let mut telling = owed.telling(route, &addresses);
+        let told = encode(&stand.entry(self.shared.hub.now()), &mut telling);
+        // An entry that has no message is not where an exchange stands still.
+        let message = told.value.into_iter().next().unwrap_or_else(|| encode::goes_on(of.task, &mut telling));
         laps.done(Phase::Encode);
-        self.lost(by, &stand, &lost);
-        reply
+        lost.extend(told.losses);
+        self.lost(by, of, telling.route.as_ref(), &lost);
+        Reply { status, ..Reply::of(message) }
     }
 
     /// Several calls of one message run together; each stands for itself.
@@ -423,20 +429,19 @@ impl Exchange<'_> {
                 Err(fault) => Stand::Refused(fault),
             })
             .collect();
-        let (message, lost) = encode::group(&stands, &owed.beside(None, &addresses), owed.to.clone());
+        let (message, lost) = encode::group(&stands, &mut owed.telling(None, &addresses));
         for (stand, mut lost) in stood.iter().zip(lost) {
             let Ok(stand) = stand else { continue };
             // What was lost of the message they came in is told of the first that began.
             lost.append(&mut arrived);
-            self.lost(&by, stand, &lost);
+            self.lost(&by, stand.of.clone(), stand.route.as_ref(), &lost);
         }
         Reply::of(message)
     }
 
     /// What this protocol could not carry of one exchange, in the message that asked or in the one that answers.
-    fn lost(&self, by: &Principal, stand: &Stood, losses: &[Loss]) {
-        let skill = stand.route.as_ref().map(|route| &route.skill);
-        self.shared.hub.lost(&Leg { by, of: stand.of.clone(), wire: WIRE, skill }, losses);
+    fn lost(&self, by: &Principal, of: Named, route: Option<&Route>, losses: &[Loss]) {
+        self.shared.hub.lost(&Leg { by, of, wire: WIRE, skill: route.map(|route| &route.skill) }, losses);
     }
 
     /// What this principal may call, of one peer or of all, as text and as data.
@@ -450,14 +455,14 @@ impl Exchange<'_> {
 fn given_id(meaning: &Meaning) -> Option<&MessageId> {
     let first = match meaning {
         Meaning::Call(call) => Some(&**call),
-        Meaning::Calls(calls) => calls.first(),
-        _ => None,
+        Meaning::Own(Own::Calls(calls)) => calls.first(),
+        Meaning::Own(_) | Meaning::Signal { .. } => None,
     };
     first.filter(|call| call.id_given).map(|call| &call.id)
 }
 
-fn ask_again(question: &Question, said: &str, owed: Owed) -> Reply {
+fn ask_again(question: &Question, said: &str, mut owed: Owed) -> Reply {
     let language = Locale::detect(None, said).language;
     let again = Question { text: say::ask_again(language, &question.text).into(), ..question.clone() };
-    Reply::of(encode::asked(&again, &owed.beside(None, &NoAddresses), owed.to.clone()))
+    Reply::of(encode::asked(&again, &[], &mut owed.telling(None, &NoAddresses)))
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::*;
 use crate::client::{JarFull, Leg, Replied, TokenJar, Tongue};
-use crate::encode::{Addresses, Beside, NoAddresses, ReplyTo};
+use crate::encode::{Addresses, NoAddresses, ReplyTo, Telling};
 
 fn leg(tongue: Tongue) -> Leg {
     Leg { peer: "p".into(), tongue, question: QuestionId(TaskId(1), 0), expires: NOW, depth: 128 }
@@ -103,7 +103,7 @@ fn n_69_tokens_stay_on_their_leg() {
     assert!(!written(&to_one).contains("callers-"));
     assert_eq!(to_two, Message { messagetype: None, first: to_two.first.clone(), submessages: Vec::new() });
     let done = finished(message(REPLY));
-    let back = encode::finished(&done, &Beside::NOTHING, caller.reply).value;
+    let back = ended(&done, Telling { to: caller.reply, ..Telling::default() }).value;
     assert!(!written(&back).contains("made by the server"), "the agent's tokens do not reach the caller");
     assert!(written(&back).contains("callers-talk"), "the caller's own come back");
 }
@@ -291,7 +291,7 @@ fn a_yes_to_another_hub_is_understood_there() {
         resume: None,
         name: None,
     };
-    let shown = encode::asked(&question, &Beside::NOTHING, ReplyTo::default());
+    let shown = asking(&question, Telling::default());
     let Replied::Asked(passed_on) = client::decode::reply(shown, &leg(Tongue::Hub)).value else { panic!("a question") };
     let yes =
         client::encode::answer(&passed_on, &Answer::Granted, &mut TokenJar::default(), &NoAddresses).unwrap().value;

@@ -1,15 +1,16 @@
 //! What the hub answers.
 
 use interlingua_model::{
-    Addressee, ArtifactId, Blob, Body, CancelWhy, Choice, Confirm, Digest, Effects, Fault, FaultKind, Feature,
-    Finished, Json, Loss, LossKind, Noun, Outcome, Output, Part, Party, Provenance, Question, QuestionId, QuestionKind,
-    Retry, Route, RouteClass, Schema, SkillId, TaskId, Uri, WebLink, Why,
+    Addressee, ArtifactId, Blob, Body, CancelWhy, Channel, Choice, Chunk, Confirm, Digest, Effects, Entry, Event,
+    Fault, FaultKind, Feature, Finished, How, Json, Loss, LossKind, Noun, Outcome, Output, Part, Party, Piece,
+    Principal, Provenance, Question, QuestionId, QuestionKind, Record, Retry, Route, RouteClass, Schema, Signal,
+    SkillId, TaskId, Uri, WebLink, Why,
 };
 use serde_json::json;
 
 use super::messages::annex_a;
 use super::*;
-use crate::encode::{Addresses, Beside, ReplyTo, Stand};
+use crate::encode::{Addresses, Frames, ReplyTo, Stand, Telling};
 
 struct Here;
 
@@ -43,14 +44,19 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
         structured: Some(json!({"n": 1}).into()),
         artifacts: vec!["a1".into()],
     };
-    let beside = Beside {
-        route: Some(&route),
+    let telling = Telling {
+        route: Some(route),
         losses: &[Loss::new("call.priority", LossKind::Dropped)],
         tokens: &[tokens::conversation(&"h".into(), &"C1".into())],
         addresses: &Here,
+        ..Telling::default()
     };
-    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation_alice", "T").labelled("L")] };
-    let reply = encode::finished(&Finished::completed(output), &beside, to).value;
+    let to = ReplyTo {
+        control: false,
+        echo: vec![Submessage::token("conversation_alice", "T").labelled("L")],
+        ..ReplyTo::default()
+    };
+    let reply = ended(&Finished::completed(output), Telling { to, ..telling }).value;
     assert_eq!(
         shown(&reply),
         json!({"format": "text", "subformat": "english", "content": "Here it is.", "submessages": [
@@ -67,6 +73,39 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
 }
 
 #[test]
+fn only_a_question_and_the_end_of_an_exchange_are_messages() {
+    let route =
+        Route { skill: SkillId::new("p", "s"), version: None, class: RouteClass::Tool, why: Why::Named, args: None };
+    let mut telling = Telling { to: ReplyTo { control: true, ..ReplyTo::default() }, ..Telling::default() };
+    let asked = question(QuestionKind::Roots, "Where?");
+    let spoken = Event::Said {
+        message: "a".into(),
+        channel: Channel::Answer,
+        piece: Piece::Whole,
+        parts: vec![said("on the way")],
+    };
+    let settled = Event::Settled { question: asked.id, by: Party::Caller, how: How::Answered, decided: None };
+    let progress = Event::Progress { done: Some(1.0), total: None, note: None };
+    let chunk = Chunk { artifact: "a1".into(), index: 0, last: true, parts: Vec::new(), header: None };
+    for event in [Event::Started(route.clone()), spoken, progress, Event::Artifact(chunk), settled] {
+        let record = Record::Emitted { event, losses: vec![Loss::new("x", LossKind::Dropped)], raw: None };
+        let told = encode::encode(&Entry { seq: 1, at: NOW, record }, &mut telling);
+        assert_eq!(told, Carried::whole(Frames::None));
+    }
+    let received = Record::Received { by: Principal::anonymous(), signal: Signal::Cancel(CancelWhy::Asked) };
+    let told = encode::encode(&Entry { seq: 2, at: NOW, record: received }, &mut telling);
+    assert_eq!(told, Carried::whole(Frames::None));
+    let losses = vec![Loss::new("call.priority", LossKind::Dropped)];
+    let record = Record::Emitted { event: Event::Asked(asked), losses, raw: None };
+    let told = encode::encode(&Entry { seq: 3, at: NOW, record }, &mut telling);
+    assert_eq!(told.losses, [], "those of the record were lost before");
+    let Frames::One(message) = told.value else { panic!("a message, not {:?}", told.value) };
+    assert!(message.is_control() && message.labelled(labels::QUESTION).is_some());
+    assert!(message.labelled(labels::ROUTE).is_some(), "the way was told before");
+    assert!(message.labelled(labels::LOSSES).is_some());
+}
+
+#[test]
 fn the_route_and_the_losses_have_these_bytes() {
     let route = Route {
         skill: SkillId::new("p", "s"),
@@ -76,8 +115,8 @@ fn the_route_and_the_losses_have_these_bytes() {
         args: Some(Json::parse(r#"{ "b" : "ü\u0001", "a": [1, 2.50] }"#.into()).expect("JSON")),
     };
     let losses = [Loss::new("call.priority", LossKind::Dropped), Loss::new("output.parts", LossKind::Flattened)];
-    let beside = Beside { route: Some(&route), losses: &losses, ..Beside::NOTHING };
-    let reply = encode::finished(&Finished::completed(Output::default()), &beside, ReplyTo::default()).value;
+    let telling = Telling { route: Some(route), losses: &losses, ..Telling::default() };
+    let reply = ended(&Finished::completed(Output::default()), telling).value;
     let bytes = reply.submessages.iter().map(|submessage| match &submessage.content {
         Content::Json(json) => json.as_str(),
         other => panic!("{other:?}"),
@@ -96,32 +135,34 @@ fn the_route_and_the_losses_have_these_bytes() {
 fn structured_results_are_put_into_words_for_people_and_go_along_whole() {
     let rows: Vec<_> = (0..60).map(|n| json!({"flight": format!("F{n}"), "price": n})).collect();
     let output = Output { structured: Some(json!(rows).into()), ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&Finished::completed(output), Telling::default()).value;
     let Content::Text(text) = &reply.first.content else { panic!("text first") };
     assert!(text.starts_with("- flight: F0, price: 0\n- flight: F1"), "{text}");
     assert!(text.ends_with("… and 20 more"), "{text}");
     assert_eq!(reply.submessages, [Submessage::json(json!(rows).into())]);
 
     let output = Output { structured: Some(json!({"from": "NYC", "stops": null}).into()), ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&Finished::completed(output), Telling::default()).value;
     assert_eq!(reply.first, Submessage::text("from: NYC\nstops: none"));
 }
 
 #[test]
 fn an_answer_with_nothing_to_say_is_still_a_message() {
-    let reply = encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&Finished::completed(Output::default()), Telling::default()).value;
     assert_eq!(reply, Message::text("Done."));
     let picture = Part::new(Body::Blob(Blob::Inline(Bytes::from_static(&[0, 1, 2]))), Provenance::hub());
     let output = Output { parts: vec![picture], ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&Finished::completed(output), Telling::default()).value;
     assert_eq!(shown(&reply), json!({"format": "binary", "subformat": "generic/octet-stream", "content": "AAEC"}));
 }
 
 #[test]
 fn n_35_whatever_answers_a_control_message_is_one() {
-    let to = || ReplyTo { control: true, echo: Vec::new() };
+    let to = || ReplyTo { control: true, echo: Vec::new(), ..ReplyTo::default() };
     assert!(encode::remark("Noted.", &[], to()).is_control());
-    assert!(encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, to()).value.is_control());
+    assert!(
+        ended(&Finished::completed(Output::default()), Telling { to: to(), ..Telling::default() }).value.is_control()
+    );
     assert!(encode::refused(&Fault::hub(FaultKind::Busy, "busy"), &[], to()).is_control());
 }
 
@@ -130,7 +171,7 @@ fn n_49_a_failure_says_what_and_not_why_inside() {
     let cause = std::io::Error::other("/var/lib/secret.db is locked");
     let mut failed = Finished::failed(Fault::internal(cause));
     failed.output.parts.push(said("half an answer"));
-    let reply = encode::finished(&failed, &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&failed, Telling::default()).value;
     assert_eq!(
         shown(&reply),
         json!({"messagetype": "error", "format": "text", "subformat": "english",
@@ -143,9 +184,7 @@ fn n_49_a_failure_says_what_and_not_why_inside() {
 
 #[test]
 fn a_cancelled_exchange_is_an_error_that_says_so() {
-    let reply =
-        encode::finished(&Finished::cancelled(Party::Caller, CancelWhy::Asked), &Beside::NOTHING, ReplyTo::default())
-            .value;
+    let reply = ended(&Finished::cancelled(Party::Caller, CancelWhy::Asked), Telling::default()).value;
     assert!(reply.is_error());
     assert_eq!(reply.first, Submessage::text("cancelled: asked"));
 }
@@ -175,8 +214,7 @@ fn a_yes_or_no_is_asked_in_words_and_in_structure() {
         relays: None,
     };
     let text = "Delete a? Answer yes or no.";
-    let asked =
-        encode::asked(&question(QuestionKind::Confirm(confirm.into()), text), &Beside::NOTHING, ReplyTo::default());
+    let asked = asking(&question(QuestionKind::Confirm(confirm.into()), text), Telling::default());
     assert_eq!(asked.first, Submessage::text(text));
     let content = &shown(&asked)["submessages"][0];
     assert_eq!(content["label"], "interlingua-question");
@@ -188,7 +226,7 @@ fn a_yes_or_no_is_asked_in_words_and_in_structure() {
 #[test]
 fn n_70_credentials_are_asked_for_by_a_control_message() {
     let kind = QuestionKind::Credential { scheme: "bearer".into(), scopes: vec!["read".into()] };
-    let asked = encode::asked(&question(kind, "Who are you?"), &Beside::NOTHING, ReplyTo::default());
+    let asked = asking(&question(kind, "Who are you?"), Telling::default());
     assert!(asked.is_control());
     assert_eq!(shown(&asked)["submessages"][0]["content"]["scopes"], json!(["read"]));
 }
@@ -197,10 +235,10 @@ fn n_70_credentials_are_asked_for_by_a_control_message() {
 fn choices_are_listed_and_an_address_to_visit_is_a_uri() {
     let choices = vec![Choice { id: "1".into(), text: "Rome".into() }, Choice { id: "2".into(), text: "Paris".into() }];
     let kind = QuestionKind::Input { form: Schema(json!({"type": "string"}).into()), choices };
-    let asked = encode::asked(&question(kind, "Which city?"), &Beside::NOTHING, ReplyTo::default());
+    let asked = asking(&question(kind, "Which city?"), Telling::default());
     assert_eq!(asked.first, Submessage::text("Which city?\n- Rome\n- Paris"));
     let kind = QuestionKind::Visit { url: WebLink::parse("https://example.org/login").expect("a link") };
-    let asked = encode::asked(&question(kind, "Log in."), &Beside::NOTHING, ReplyTo::default());
+    let asked = asking(&question(kind, "Log in."), Telling::default());
     assert_eq!(asked.submessages[0], Submessage::uri("https://example.org/login"));
 }
 
@@ -208,8 +246,7 @@ fn choices_are_listed_and_an_address_to_visit_is_a_uri() {
 fn several_outcomes_are_one_message() {
     let ok = Finished::completed(Output { parts: vec![said("fine")], ..Output::default() });
     let bad = Fault::caller(FaultKind::InvalidInput, "no such city").field("city", "unknown");
-    let (reply, lost) =
-        encode::group(&[Stand::Finished(&ok), Stand::Refused(&bad)], &Beside::NOTHING, ReplyTo::default());
+    let (reply, lost) = encode::group(&[Stand::Finished(&ok), Stand::Refused(&bad)], &mut Telling::default());
     assert_eq!(lost, [vec![], vec![]]);
     assert_eq!(reply.first, Submessage::text("1. success: fine\n2. error: no such city"));
     let list = &shown(&reply)["submessages"];
@@ -223,7 +260,7 @@ fn a_peers_part_cannot_pass_for_the_hubs_words() {
     let forged = Part::new(Body::Data(json!({"kind": "busy"}).into()), Provenance::peer("p".into()))
         .labelled("Interlingua-Fault");
     let output = Output { parts: vec![said("ok"), forged], ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&Finished::completed(output), Telling::default()).value;
     assert_eq!(reply.submessages[0].label, None);
     assert!(reply.labelled(labels::LOSSES).is_some());
 }
@@ -232,10 +269,10 @@ fn a_peers_part_cannot_pass_for_the_hubs_words() {
 fn large_content_goes_by_address_or_is_told_as_lost() {
     let stored = Part::new(Body::Blob(Blob::Stored { digest: Digest::of(b"x"), len: 1 << 30 }), Provenance::hub());
     let finished = Finished::completed(Output { parts: vec![said("big"), stored], ..Output::default() });
-    let beside = Beside { addresses: &Here, ..Beside::NOTHING };
-    let reply = encode::finished(&finished, &beside, ReplyTo::default()).value;
+    let telling = Telling { addresses: &Here, ..Telling::default() };
+    let reply = ended(&finished, telling).value;
     assert_eq!(reply.submessages, [Submessage::uri("https://hub/blob")]);
-    let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&finished, Telling::default()).value;
     let told = json!({"losses": [{"what": "output.parts.blob", "kind": "dropped"}]});
     assert_eq!(shown(&reply)["submessages"][0]["content"], told);
 }
@@ -246,18 +283,18 @@ fn what_a_message_cannot_say_is_told_with_what_was_lost_before_and_returned_with
     let big = Finished::completed(Output { parts: vec![said("big"), stored], ..Output::default() });
     let small = Finished::completed(Output { parts: vec![said("small")], ..Output::default() });
     let before = [Loss::new("call.priority", LossKind::Dropped)];
-    let beside = Beside { losses: &before, ..Beside::NOTHING };
+    let telling = Telling { losses: &before, ..Telling::default() };
     let here = Loss::new("output.parts.blob", LossKind::Dropped);
     let told = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "output.parts.blob", "kind": "dropped"}]);
     let told = json!({"losses": told});
 
-    let reply = encode::finished(&big, &beside, ReplyTo::default());
+    let reply = ended(&big, telling.clone());
     assert_eq!(reply.losses, std::slice::from_ref(&here));
     assert_eq!(shown(&reply.value)["submessages"][0]["content"], told);
-    assert_eq!(encode::finished(&small, &beside, ReplyTo::default()).losses, []);
+    assert_eq!(ended(&small, telling.clone()).losses, []);
 
     let stands = [Stand::Finished(&small), Stand::Finished(&big), Stand::Finished(&small)];
-    let (message, lost) = encode::group(&stands, &beside, ReplyTo::default());
+    let (message, lost) = encode::group(&stands, &mut telling.clone());
     assert_eq!(lost, [vec![], vec![here], vec![]], "each call has its own");
     let labelled = message.labelled(labels::LOSSES).expect("they are told together");
     assert_eq!(labelled.content, Submessage::json(told.into()).content);
@@ -316,7 +353,7 @@ fn n_56_bad_cbor_is_answered_by_an_error_in_english_text() {
 
 #[test]
 fn n_33_our_token_stands_beside_the_callers() {
-    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation", "theirs")] };
+    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation", "theirs")], ..ReplyTo::default() };
     let reply = encode::remark("hello", &[tokens::conversation(&"h".into(), &"ours".into())], to);
     let expected = [Submessage::token("conversation", "theirs"), Submessage::token("conversation_h", "ours")];
     assert_eq!(reply.submessages, expected);
@@ -336,7 +373,7 @@ fn n_73_the_error_format_is_never_written() {
         output: Output { parts: vec![report], ..Output::default() },
         usage: interlingua_model::Usage::default(),
     };
-    let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default()).value;
+    let reply = ended(&finished, Telling::default()).value;
     assert!(reply.all().all(|submessage| submessage.format != Format::Error));
     assert!(reply.is_error());
 }

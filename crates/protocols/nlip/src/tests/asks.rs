@@ -125,7 +125,7 @@ fn n_23_a_dot_before_an_encoding_says_nothing() {
 #[test]
 fn n_24_source_code_in_a_language_nobody_reads_is_answered_in_words() {
     let meaning = incoming(r#"{"format":"structured","subformat":"cobol","content":"STOP RUN."}"#).meaning;
-    assert!(matches!(&meaning, Meaning::Unread { language } if &**language == "cobol"), "{meaning:?}");
+    assert!(matches!(&meaning, Meaning::Own(Own::Unread { language }) if &**language == "cobol"), "{meaning:?}");
 }
 
 /// What goes back of these tokens.
@@ -173,7 +173,7 @@ fn n_31_a_token_keeps_its_label() {
 #[test]
 fn n_30_a_token_may_come_first() {
     let alone = incoming(r#"{"format":"token","subformat":"conversation","content":"A","label":"L"}"#);
-    assert!(matches!(alone.meaning, Meaning::Remark));
+    assert!(matches!(alone.meaning, Meaning::Own(Own::Remark)));
     assert_eq!(alone.reply.echo, [Submessage::token("conversation", "A").labelled("L")]);
     let followed = call(
         r#"{"format":"token","subformat":"conversation","content":"A","submessages":[
@@ -196,7 +196,7 @@ fn n_32_only_tokens_are_tokens() {
 #[test]
 fn our_own_conversation_token_is_known_by_its_name_and_not_echoed() {
     let read = incoming(&with(&[token("conversation_H", "\"C1\""), token("conversation_other", "\"C2\"")].join(",")));
-    assert_eq!(read.conversation, Some("C1".into()));
+    assert_eq!(read.reply.conversation, Some("C1".into()));
     assert_eq!(read.reply.echo.len(), 1);
     let Meaning::Call(call) = read.meaning else { panic!("a call") };
     assert_eq!(call.conversation, Some("C1".into()));
@@ -216,7 +216,7 @@ fn n_70_authentication_tokens_are_credentials_whatever_word_is_used() {
 fn n_35_a_control_message_is_answered_as_one() {
     let read = incoming(&control("please note"));
     assert!(read.reply.control);
-    assert!(matches!(read.meaning, Meaning::Remark));
+    assert!(matches!(read.meaning, Meaning::Own(Own::Remark)));
     assert!(incoming(r#"{"control":true,"format":"text","subformat":"english","content":"x"}"#).reply.control);
 }
 
@@ -230,10 +230,10 @@ fn n_37_a_request_for_an_upload_address_is_found_in_english_and_spanish() {
         "¿Dónde puedo subir un archivo?",
         "Necesito enviar datos grandes",
     ] {
-        assert!(matches!(incoming(&control(text)).meaning, Meaning::Upload), "{text}");
+        assert!(matches!(incoming(&control(text)).meaning, Meaning::Own(Own::Upload)), "{text}");
     }
     for text in ["hello", "what is uploadable?", "largest sender"] {
-        assert!(!matches!(incoming(&control(text)).meaning, Meaning::Upload), "{text}");
+        assert!(!matches!(incoming(&control(text)).meaning, Meaning::Own(Own::Upload)), "{text}");
     }
     assert!(matches!(incoming(&with("")).meaning, Meaning::Call(_)), "only a control message asks it");
 }
@@ -252,20 +252,20 @@ fn an_application_may_read_control_messages_its_own_way() {
         hook: Some(&hook),
     };
     let read = decode(message(&control("parcel?")), &context).unwrap().value;
-    assert!(matches!(read.meaning, Meaning::Upload));
+    assert!(matches!(read.meaning, Meaning::Own(Own::Upload)));
 }
 
 #[test]
 fn what_it_can_do_is_a_query() {
     for text in ["What can you do?", "¿Qué puedes hacer?", "list your skills"] {
         let text = format!(r#"{{"format":"text","subformat":"english","content":"{text}"}}"#);
-        assert!(matches!(incoming(&text).meaning, Meaning::Skills(None)), "{text}");
+        assert!(matches!(incoming(&text).meaning, Meaning::Own(Own::Skills(None))), "{text}");
         let meaning = at(Addressed::Peer("p".into()), &text).unwrap().value.meaning;
         assert!(matches!(meaning, Meaning::Call(_)), "a peer answers for itself");
     }
-    assert!(matches!(incoming(&control("your capabilities?")).meaning, Meaning::Skills(None)));
+    assert!(matches!(incoming(&control("your capabilities?")).meaning, Meaning::Own(Own::Skills(None))));
     let meaning = at(Addressed::Peer("p".into()), &control("what can you do")).unwrap().value.meaning;
-    assert!(matches!(meaning, Meaning::Skills(Some(peer)) if peer.as_str() == "p"));
+    assert!(matches!(meaning, Meaning::Own(Own::Skills(Some(peer))) if peer.as_str() == "p"));
 }
 
 fn called(members: &str) -> String {
@@ -286,7 +286,7 @@ fn a_call_by_name_keeps_its_arguments_byte_for_byte() {
 #[test]
 fn several_calls_stand_in_one_message() {
     let list = [called(r#"{"skill":"a/b"}"#), called(r#"{"capability":"translate"}"#)].join(",");
-    let Meaning::Calls(calls) = incoming(&with(&list)).meaning else { panic!("calls") };
+    let Meaning::Own(Own::Calls(calls)) = incoming(&with(&list)).meaning else { panic!("calls") };
     assert_eq!(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["m1/0", "m1/1"]);
     let Ask::Invoke { target, input } = &calls[1].ask else { panic!("a capability") };
     assert_eq!((target, input.args.as_ref().unwrap().as_str()), (&Target::Capability("translate".into()), "{}"));
@@ -401,7 +401,7 @@ fn n_73_a_report_of_the_first_draft_is_understood() {
     {
         let sent = format!(r#"{{"format":"error","subformat":"{subformat}","content":{content}}}"#);
         let meaning = incoming(&sent).meaning;
-        assert!(matches!(&meaning, Meaning::Report { text: said } if &**said == text), "{meaning:?}");
+        assert!(matches!(&meaning, Meaning::Own(Own::Report { text: said }) if &**said == text), "{meaning:?}");
     }
 }
 

@@ -9,9 +9,10 @@ mod roundtrip;
 mod uploads;
 
 use bytes::Bytes;
-use interlingua_model::{Carried, HubId, Time};
+use interlingua_model::{Carried, Entry, Event, Finished, HubId, Question, Record, Time};
 
 use super::*;
+use crate::encode::{Frames, Telling};
 use interlingua_wire::hub_headers::Headers;
 
 pub(super) fn read(text: &str) -> Result<Message, Invalid> {
@@ -50,4 +51,22 @@ pub(super) fn at(door: Addressed, text: &str) -> Result<Carried<Incoming>, Inval
         hook: None,
     };
     decode(message(text), &context)
+}
+
+/// The one message that tells of an event.
+fn told(event: Event, mut telling: Telling<'_>) -> Carried<Message> {
+    let entry = Entry { seq: 1, at: NOW, record: Record::emitted(event) };
+    let Carried { value, losses } = encode::encode(&entry, &mut telling);
+    match value {
+        Frames::One(message) => Carried { value: message, losses },
+        other => panic!("one message, not {other:?}"),
+    }
+}
+
+pub(super) fn ended(finished: &Finished, telling: Telling<'_>) -> Carried<Message> {
+    told(Event::Finished(finished.clone()), telling)
+}
+
+pub(super) fn asking(question: &Question, telling: Telling<'_>) -> Message {
+    told(Event::Asked(question.clone()), telling).value
 }

@@ -9,7 +9,7 @@ use crate::encode::ReplyTo;
 
 #[test]
 fn n_37_an_upload_is_offered_by_a_control_message_with_a_uri() {
-    let to = ReplyTo { control: true, echo: vec![Submessage::token("conversation", "A")] };
+    let to = ReplyTo { control: true, echo: vec![Submessage::token("conversation", "A")], ..ReplyTo::default() };
     let offer = upload::offer("https://hub:7447/nlip/uploads/u1", &[], to);
     assert_eq!(
         written(&offer),
@@ -30,7 +30,7 @@ fn n_71_a_client_asks_where_large_content_goes_and_finds_the_address() {
         hook: None,
     };
     let asked = decode(question, &context).unwrap().value;
-    assert!(matches!(asked.meaning, Meaning::Upload), "another hub understands it");
+    assert!(matches!(asked.meaning, Meaning::Own(Own::Upload)), "another hub understands it");
     let offer = upload::offer("https://other/nlip/uploads/u1", &[], asked.reply);
     assert_eq!(upload::address(&offer).as_deref(), Some("https://other/nlip/uploads/u1"));
     assert_eq!(upload::address(&Message::text("I cannot.").typed("control")), None);
