@@ -2,9 +2,10 @@
 //! every block, definition and question that is read can be written as JSON again, in every version.
 
 use bytes::Bytes;
-use interlingua_mcp::content::{self, Verbatim, Writer};
 use interlingua_mcp::decode::{Said, decode};
-use interlingua_mcp::{Version, definition, headers, meta, question};
+use interlingua_mcp::wire::content::{self, Verbatim, Writer};
+use interlingua_mcp::wire::{headers, meta};
+use interlingua_mcp::{Version, discover, question};
 use interlingua_model::{Json, Loss, PeerId, Provenance, Time};
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::rpc::{self, Frame, Id, Message};
@@ -70,24 +71,24 @@ fn answered(result: &Members) {
         }
     }
     for tool in result.list("tools").unwrap_or_default() {
-        if let Ok(tool) = definition::decode_tool(&peer, &tool, Version::LATEST) {
+        if let Ok(tool) = discover::decode_tool(&peer, &tool, Version::LATEST) {
             let mut out = Vec::new();
-            definition::write_tool("n", &tool.skill, &mut out);
+            discover::write_tool("n", &tool.skill, &mut out);
             checked(&out);
             let _ = headers::params(&tool.skill.input.0);
         }
     }
     for prompt in result.list("prompts").unwrap_or_default() {
-        if let Ok(skill) = definition::decode_prompt(&peer, &prompt, Version::LATEST) {
+        if let Ok(skill) = discover::decode_prompt(&peer, &prompt, Version::LATEST) {
             let mut out = Vec::new();
-            definition::write_prompt("n", &skill, &mut out);
+            discover::write_prompt("n", &skill, &mut out);
             checked(&out);
         }
     }
     for resource in result.list("resources").unwrap_or_default() {
-        if let Ok(resource) = definition::decode_resource(&peer, &resource, Version::LATEST) {
+        if let Ok(resource) = discover::decode_resource(&peer, &resource, Version::LATEST) {
             let mut out = Vec::new();
-            definition::write_resource(&resource.uri, "n", &resource, &mut out);
+            discover::write_resource(&resource.uri, "n", &resource, &mut out);
             checked(&out);
         }
     }

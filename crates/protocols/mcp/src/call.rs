@@ -6,8 +6,8 @@ use interlingua_model::{
 };
 
 use super::decode::{Said, level_name};
-use super::definition::{CONVERSATION, MESSAGE};
-use super::meta;
+use super::discover::{CONVERSATION, MESSAGE};
+use super::wire::meta;
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
 

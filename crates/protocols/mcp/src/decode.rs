@@ -6,9 +6,10 @@
 
 use interlingua_model::{Deadline, DeadlineBy, Json, Level, MessageId, Priority, TaskId, Text, Time, Trace, Via};
 
-use super::capabilities::Client;
+use super::Version;
 use super::fault::UNSUPPORTED_VERSION;
-use super::{Version, meta};
+use super::wire::capabilities::Client;
+use super::wire::meta;
 use interlingua_wire::hub_headers;
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;

@@ -5,6 +5,8 @@
 
 use interlingua_model::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry};
 
+use super::wire::headers::HEADER_MISMATCH;
+use super::wire::meta;
 use super::{Era, Version};
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
@@ -13,7 +15,6 @@ use interlingua_wire::rpc;
 /// Legacy servers, for a resource that is not there.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-pub const HEADER_MISMATCH: i64 = -32020;
 pub const MISSING_CAPABILITY: i64 = -32021;
 pub const UNSUPPORTED_VERSION: i64 = -32022;
 
@@ -103,7 +104,7 @@ fn is_rpc_error(fault: &Fault) -> bool {
 pub fn tasks_not_declared() -> rpc::Error {
     let data = Object::json(|data| {
         data.object("requiredCapabilities", |required| {
-            required.object("extensions", |extensions| extensions.object(super::meta::TASKS, |_| {}));
+            required.object("extensions", |extensions| extensions.object(meta::TASKS, |_| {}));
         });
     });
     rpc::Error::new(MISSING_CAPABILITY, "The tasks extension was not declared").with(data)

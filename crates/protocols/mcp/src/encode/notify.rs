@@ -3,7 +3,7 @@
 use interlingua_model::{Level, Part, Text};
 
 use super::super::decode::Filter;
-use super::super::meta;
+use super::super::wire::meta;
 use interlingua_wire::object::Object;
 use interlingua_wire::rpc::{self, Id};
 

@@ -7,7 +7,8 @@ use crate::call::{Manner, spoken};
 use crate::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
 use crate::encode::{ARTIFACTS, Beside, Cache, Encoder, input_key};
 use crate::fault::Verb;
-use crate::{fault, headers, question};
+use crate::wire::headers;
+use crate::{fault, question};
 use interlingua_model::{
     Answer, Ask, Completes, Fault, FaultKind, Finished, Input, Json, Noun, OnDisconnect, Output, Party, PeerId,
     Principal, Question, Request, Signal, SkillKind, Target, Text,
@@ -78,7 +79,7 @@ impl Asker {
     }
 
     pub(super) fn encoder(&self) -> Encoder<'static> {
-        Encoder { version: self.said.version, server: SERVER, addresses: &crate::content::Verbatim }
+        Encoder { version: self.said.version, server: SERVER, addresses: &crate::wire::content::Verbatim }
     }
 
     pub(super) fn refuse(&self, fault: &Fault) -> Reply {

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::content::Addresses;
 use crate::decode::{Refused, Said};
 use crate::encode::task::{Standing, State as TaskState};
 use crate::encode::{Beside, Encoder, input_key, notify};
 use crate::fault::{self, Spelling as Spelt, Verb};
 use crate::question;
+use crate::wire::content::Addresses;
 use interlingua_machines::words::say;
 use interlingua_model::{
     Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Noun, Outcome,

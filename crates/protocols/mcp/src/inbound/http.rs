@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use crate::decode::{self, Refused, Said};
-use crate::{Era, Version, fault, headers, meta};
+use crate::wire::{headers, meta};
+use crate::{Era, Version, fault};
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::response::{IntoResponse, Response};

@@ -8,10 +8,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::capabilities::Client;
 use crate::decode::{self, Method, Refused, Said};
 use crate::encode::Encoder;
-use crate::{Era, Version, fault, headers, question};
+use crate::wire::capabilities::Client;
+use crate::wire::headers;
+use crate::{Era, Version, fault, question};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -311,7 +312,7 @@ impl Arrived {
 }
 
 pub(super) fn encoder(version: Version) -> Encoder<'static> {
-    Encoder { version, server: SERVER, addresses: &crate::content::Verbatim }
+    Encoder { version, server: SERVER, addresses: &crate::wire::content::Verbatim }
 }
 
 fn written_error(id: Option<&Id>, error: &rpc::Error) -> Vec<u8> {
