@@ -181,7 +181,9 @@ pub static TARGETS: &[Target] = &[
         "mcp_json",
         mcp::json,
         &[
-            "crates/protocols/mcp/src/decode.rs",
+            "crates/protocols/mcp/src/decode/mod.rs",
+            "crates/protocols/mcp/src/decode/call.rs",
+            "crates/protocols/mcp/src/decode/said.rs",
             "crates/protocols/mcp/src/wire/content.rs",
             "crates/protocols/mcp/src/discover.rs",
             "crates/protocols/mcp/src/question.rs",

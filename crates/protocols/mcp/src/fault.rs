@@ -3,7 +3,7 @@
 //! A refusal is an error response, with an HTTP status where there is HTTP; a failure of a tool is a result with `isError`.
 //! Codes are those of JSON-RPC and of the specification alone: the hub mints none. The kind is told in `_meta` besides.
 
-use interlingua_model::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry};
+use interlingua_model::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry, Text};
 
 use super::wire::headers::HEADER_MISMATCH;
 use super::wire::meta;
@@ -23,8 +23,32 @@ pub const CAPABILITY: &str = "capabilities/";
 const EXTENSIONS: &str = "extensions";
 const MAX_CAPABILITIES: usize = 8;
 
+/// An error response, and the status it has on HTTP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    pub error: rpc::Error,
+    pub status: u16,
+}
+
+impl Refused {
+    pub fn params(text: impl Into<Text>) -> Refused {
+        Refused { error: rpc::Error::new(rpc::INVALID_PARAMS, text), status: 200 }
+    }
+
+    /// A request that is wrong as such.
+    pub fn malformed(text: impl Into<Text>) -> Refused {
+        Refused { error: rpc::Error::new(rpc::INVALID_PARAMS, text), status: 400 }
+    }
+
+    pub fn no_such_method(method: &str, version: Version) -> Refused {
+        let short: String = method.chars().take(64).collect();
+        let error = rpc::Error::new(rpc::METHOD_NOT_FOUND, format!("Method not found: {short}"));
+        Refused { error, status: if version.is_modern() { 404 } else { 200 } }
+    }
+}
+
 /// What was asked: a failure is spelt after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verb {
     /// `tools/call`, which alone has a result that says that it failed.
     Call,
@@ -33,6 +57,7 @@ pub enum Verb {
     /// `resources/read`.
     Read,
     /// Everything else.
+    #[default]
     Other,
 }
 

@@ -16,7 +16,6 @@
 //!
 //! MCP at the edge, both eras: clients come in by Streamable HTTP and stdio, servers are called by HTTP and as programs.
 
-pub mod call;
 pub mod client;
 pub mod decode;
 pub mod discover;

@@ -13,6 +13,7 @@ use interlingua_model::json::write_string;
 use interlingua_model::{Fault, Finished, Json, Loss, LossKind, Outcome, Output, Part, Party, Question, Raw, Route};
 
 use super::decode::List;
+use super::names::ARTIFACTS;
 use super::wire::content::{Addresses, Writer, write_text};
 use super::wire::version::is_ours;
 use super::wire::{capabilities, meta};
@@ -372,9 +373,6 @@ impl Encoder<'_> {
 
 /// How many values one completion may have (schema: `CompleteResult`).
 const MAX_VALUES: usize = 100;
-
-/// What addresses of artifacts begin with.
-pub const ARTIFACTS: &str = "interlingua://artifacts/";
 
 /// The longest name of a server's that is kept as a key.
 const LONGEST_NAME: usize = 128;
