@@ -8,7 +8,7 @@ use interlingua_model::{ConversationId, Digest, Owner, QuestionId, SkillId, Subj
 use interlingua_telemetry::trace::TraceParent;
 
 use interlingua_mcp::decode::List;
-use interlingua_mcp::headers;
+use interlingua_mcp::wire::headers;
 
 pub(crate) fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use interlingua_mcp::client::Verb;
 use interlingua_mcp::client::decode::Leg;
 use interlingua_mcp::client::list::{self, List, Server};
-use interlingua_mcp::definition;
-use interlingua_mcp::{Version, headers};
+use interlingua_mcp::wire::headers;
+use interlingua_mcp::{Version, discover};
 use interlingua_model::Time;
 use interlingua_model::peer::View;
 use interlingua_wire::rpc::{self, Frame, Message};
@@ -46,11 +46,11 @@ fn listed(outcome: &Result<interlingua_wire::members::Members, rpc::Error>, vers
     let _ = Server::decode(result);
     for all in List::ALL {
         for item in list::page(all, result).map(|(items, _)| items).unwrap_or_default() {
-            if let Ok(tool) = definition::decode_tool(&"p".into(), &item, version) {
+            if let Ok(tool) = discover::decode_tool(&"p".into(), &item, version) {
                 let _ = headers::params(&tool.skill.input.0);
             }
-            let _ = definition::decode_prompt(&"p".into(), &item, version);
-            let _ = definition::decode_resource(&"p".into(), &item, version);
+            let _ = discover::decode_prompt(&"p".into(), &item, version);
+            let _ = discover::decode_resource(&"p".into(), &item, version);
         }
     }
 }

@@ -3,8 +3,10 @@
 //! A refusal is an error response, with an HTTP status where there is HTTP; a failure of a tool is a result with `isError`.
 //! Codes are those of JSON-RPC and of the specification alone: the hub mints none. The kind is told in `_meta` besides.
 
-use interlingua_model::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry};
+use interlingua_model::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry, Text};
 
+use super::wire::headers::HEADER_MISMATCH;
+use super::wire::meta;
 use super::{Era, Version};
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
@@ -13,7 +15,6 @@ use interlingua_wire::rpc;
 /// Legacy servers, for a resource that is not there.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-pub const HEADER_MISMATCH: i64 = -32020;
 pub const MISSING_CAPABILITY: i64 = -32021;
 pub const UNSUPPORTED_VERSION: i64 = -32022;
 
@@ -22,8 +23,32 @@ pub const CAPABILITY: &str = "capabilities/";
 const EXTENSIONS: &str = "extensions";
 const MAX_CAPABILITIES: usize = 8;
 
+/// An error response, and the status it has on HTTP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    pub error: rpc::Error,
+    pub status: u16,
+}
+
+impl Refused {
+    pub fn params(text: impl Into<Text>) -> Refused {
+        Refused { error: rpc::Error::new(rpc::INVALID_PARAMS, text), status: 200 }
+    }
+
+    /// A request that is wrong as such.
+    pub fn malformed(text: impl Into<Text>) -> Refused {
+        Refused { error: rpc::Error::new(rpc::INVALID_PARAMS, text), status: 400 }
+    }
+
+    pub fn no_such_method(method: &str, version: Version) -> Refused {
+        let short: String = method.chars().take(64).collect();
+        let error = rpc::Error::new(rpc::METHOD_NOT_FOUND, format!("Method not found: {short}"));
+        Refused { error, status: if version.is_modern() { 404 } else { 200 } }
+    }
+}
+
 /// What was asked: a failure is spelt after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verb {
     /// `tools/call`, which alone has a result that says that it failed.
     Call,
@@ -32,6 +57,7 @@ pub enum Verb {
     /// `resources/read`.
     Read,
     /// Everything else.
+    #[default]
     Other,
 }
 
@@ -103,7 +129,7 @@ fn is_rpc_error(fault: &Fault) -> bool {
 pub fn tasks_not_declared() -> rpc::Error {
     let data = Object::json(|data| {
         data.object("requiredCapabilities", |required| {
-            required.object("extensions", |extensions| extensions.object(super::meta::TASKS, |_| {}));
+            required.object("extensions", |extensions| extensions.object(meta::TASKS, |_| {}));
         });
     });
     rpc::Error::new(MISSING_CAPABILITY, "The tasks extension was not declared").with(data)

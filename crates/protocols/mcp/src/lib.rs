@@ -3,13 +3,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`version`] | dated versions, eras, what each can carry |
-//! | [`meta`] | keys of `_meta`, the protocol's and ours |
-//! | [`content`] | content blocks and resource contents, both ways |
-//! | [`definition`] | tools, resources, templates and prompts, both ways; unknown fields survive |
-//! | [`capabilities`], [`question`] | what a client declares, what it may then be asked, and its answers; both ways |
+//! | [`wire`] | what messages are made of: versions, `_meta`, capabilities, content, headers |
+//! | [`discover`] | tools, resources, templates and prompts, both ways; unknown fields survive |
+//! | [`question`] | what a client may be asked, and its answers; both ways |
 //! | [`decode`], [`encode`] | the server's side: what is asked, and what goes back |
-//! | [`headers`] | the headers that repeat parts of a body |
+//! | [`client`] | the client's side: what a server is asked, and its answers |
 //! | [`names`] | what tools, prompts and resources of many peers are called, and back |
 //! | [`fault`] | the closed list of faults in this spelling, both ways |
 //!
@@ -18,23 +16,18 @@
 //!
 //! MCP at the edge, both eras: clients come in by Streamable HTTP and stdio, servers are called by HTTP and as programs.
 
-pub mod call;
-pub mod capabilities;
 pub mod client;
-pub mod content;
 pub mod decode;
-pub mod definition;
+pub mod discover;
 pub mod encode;
 pub mod fault;
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod headers;
-pub mod meta;
 pub mod names;
 pub mod question;
-pub mod version;
+pub mod wire;
 
-pub use version::{Era, Version};
+pub use wire::version::{Era, Version};
 
 /// What metrics call it.
 pub const PROTOCOL: &str = "mcp";

@@ -27,6 +27,9 @@ pub fn server_name(skill: &SkillName) -> &str {
     skill.as_str().strip_prefix(PROMPT).unwrap_or(skill.as_str())
 }
 
+/// What addresses of artifacts begin with.
+pub const ARTIFACTS: &str = "interlingua://artifacts/";
+
 /// As many letters as models take in a tool's name.
 pub const MAX_NAME: usize = 64;
 /// As many letters as the protocol allows.

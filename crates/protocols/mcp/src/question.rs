@@ -11,10 +11,10 @@ use interlingua_model::{
 };
 use serde_json::{Value, json};
 
-use super::content::{self, Verbatim, Writer};
-use super::definition::decode_tool;
-use super::meta::{self, META};
-use super::{Version, definition};
+use super::discover::decode_tool;
+use super::wire::content::{self, Verbatim, Writer};
+use super::wire::meta::{self, META};
+use super::{Version, discover};
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::object::Object;
 use interlingua_wire::rpc;
@@ -137,7 +137,7 @@ fn sampling(request: &ModelRequest, version: Version) -> Json {
         });
         if !request.tools.is_empty() {
             params.array("tools", &request.tools, |skill, out| {
-                definition::write_tool(skill.id.skill.as_str(), skill, out);
+                discover::write_tool(skill.id.skill.as_str(), skill, out);
             });
         }
         params.number("maxTokens", request.max_tokens.into());

@@ -23,14 +23,7 @@ const PROTOCOLS: [(&str, &[Lacking], &[&str]); 6] = [
         ],
         &["inside", "memory", "protocol", "refusal", "self_proving_token", "sessions", "spellings"],
     ),
-    (
-        "mcp",
-        &[
-            ("wire", "its types are in capabilities, content, definition, headers, meta, question and version"),
-            ("discover", "tools, resources and prompts are in definition"),
-        ],
-        &["protocol", "refusal"],
-    ),
+    ("mcp", &[], &["protocol", "refusal"]),
     ("a2a", &[], &["called_agents", "desk", "protocol", "push", "refusal", "signing"]),
     ("aip", &[], &["desk", "device", "extensions", "protocol", "queue", "registrar", "results", "visibility"]),
     ("nlweb", &[], &["protocol", "refusal"]),

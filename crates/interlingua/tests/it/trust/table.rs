@@ -72,7 +72,7 @@ async fn no_path_is_left_out_of_the_table() {
 /// The table has every method that MCP's decoder knows, too: they share one path.
 #[test]
 fn no_method_of_mcp_is_left_out_of_the_table() {
-    let source = interlingua_testkit::root().join("crates/protocols/mcp/src/decode.rs");
+    let source = interlingua_testkit::root().join("crates/protocols/mcp/src/decode/mod.rs");
     let source = std::fs::read_to_string(source).expect("the decoder");
     let (_, body) = source.split_once("pub fn decode(").expect("the function that reads a method");
     let (body, _) = body.split_once("\n}\n").expect("its end");

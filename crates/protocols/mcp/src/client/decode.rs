@@ -10,8 +10,9 @@ use interlingua_model::{
 
 use super::encode::Verb;
 use super::state;
-use crate::meta::{self, META};
-use crate::{Version, content, fault};
+use crate::wire::content;
+use crate::wire::meta::{self, META};
+use crate::{Version, fault};
 use interlingua_wire::members::Members;
 use interlingua_wire::rpc;
 

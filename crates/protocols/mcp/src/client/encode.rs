@@ -5,10 +5,11 @@ use interlingua_model::{
     Ask, Call, Completes, HubId, Json, KindSet, Loss, LossKind, MessageId, Priority, Skill, SkillKind, Trace, Via,
 };
 
-use crate::meta::{self, META};
 use crate::names::server_name;
-use crate::version::is_ours;
-use crate::{Version, fault, headers};
+use crate::wire::headers;
+use crate::wire::meta::{self, META};
+use crate::wire::version::is_ours;
+use crate::{Version, fault};
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
 use interlingua_wire::rpc::{self, Id};

@@ -3,7 +3,7 @@
 use interlingua_model::{Json, Text};
 
 use crate::Version;
-use crate::meta::{META, SERVER_INFO};
+use crate::wire::meta::{META, SERVER_INFO};
 use interlingua_wire::members::Members;
 
 /// The lists a server may have.

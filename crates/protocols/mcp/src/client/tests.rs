@@ -12,8 +12,8 @@ use super::decode::Leg;
 use super::list::{self, List, Server};
 use super::{Manner, Replied, TaskState, Verb, encode, state};
 use crate::Version;
-use crate::capabilities::Client;
 use crate::decode::Said;
+use crate::wire::capabilities::Client;
 use interlingua_wire::members::Members;
 use interlingua_wire::rpc;
 

@@ -12,10 +12,12 @@ mod tests;
 use interlingua_model::json::write_string;
 use interlingua_model::{Fault, Finished, Json, Loss, LossKind, Outcome, Output, Part, Party, Question, Raw, Route};
 
-use super::content::{Addresses, Writer, write_text};
 use super::decode::List;
-use super::version::is_ours;
-use super::{Version, capabilities, fault, meta, question};
+use super::names::ARTIFACTS;
+use super::wire::content::{Addresses, Writer, write_text};
+use super::wire::version::is_ours;
+use super::wire::{capabilities, meta};
+use super::{Version, fault, question};
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
 use interlingua_wire::rpc::Id;
@@ -221,8 +223,8 @@ impl Encoder<'_> {
             (Some(structured), _) if self.is_sayable(structured) => Some(structured.clone()),
             (None, Some(conversation)) if self.version.has_structured() => Some(Object::json(|object| {
                 let said: Vec<&str> = output.parts.iter().filter_map(Part::as_text).collect();
-                object.text(super::definition::MESSAGE, &said.join("\n"));
-                object.text(super::definition::CONVERSATION, conversation);
+                object.text(super::discover::MESSAGE, &said.join("\n"));
+                object.text(super::discover::CONVERSATION, conversation);
             })),
             (Some(_) | None, _) => None,
         }
@@ -371,9 +373,6 @@ impl Encoder<'_> {
 
 /// How many values one completion may have (schema: `CompleteResult`).
 const MAX_VALUES: usize = 100;
-
-/// What addresses of artifacts begin with.
-pub const ARTIFACTS: &str = "interlingua://artifacts/";
 
 /// The longest name of a server's that is kept as a key.
 const LONGEST_NAME: usize = 128;

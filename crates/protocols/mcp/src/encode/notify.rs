@@ -2,8 +2,8 @@
 
 use interlingua_model::{Level, Part, Text};
 
-use super::super::decode::Filter;
-use super::super::meta;
+use super::super::decode::{Filter, level_name};
+use super::super::wire::meta;
 use interlingua_wire::object::Object;
 use interlingua_wire::rpc::{self, Id};
 
@@ -59,19 +59,10 @@ fn number(key: &str, value: f64, params: &mut Object<'_>) {
     params.key(key).extend_from_slice(value.to_string().as_bytes());
 }
 
-pub fn level(level: Level) -> &'static str {
-    match level {
-        Level::Debug => "debug",
-        Level::Info => "info",
-        Level::Warning => "warning",
-        Level::Error => "error",
-    }
-}
-
 /// A log line: data as it is when there is some, else its text.
 pub fn message(at: Level, logger: Option<&str>, parts: &[Part]) -> Vec<u8> {
     notification("notifications/message", |params| {
-        params.text("level", level(at));
+        params.text("level", level_name(at));
         if let Some(logger) = logger {
             params.text("logger", logger);
         }

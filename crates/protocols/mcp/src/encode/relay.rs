@@ -3,7 +3,7 @@
 
 use interlingua_model::{Json, Party};
 
-use super::super::meta::META;
+use super::super::wire::meta::META;
 use super::{Beside, Blocks, Cache, Encoder};
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::object::Object;

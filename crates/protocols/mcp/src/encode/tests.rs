@@ -5,7 +5,7 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::*;
-use crate::content::Verbatim;
+use crate::wire::content::Verbatim;
 
 struct Prefixed;
 

@@ -1,7 +1,7 @@
 //! Content that is too large to stand in a result: a link to it, which the caller it was made for can read (`resources/read`).
 //! How long the bytes themselves are kept is the store's rule.
 
-use crate::encode::ARTIFACTS;
+use crate::names::ARTIFACTS;
 use bytes::BytesMut;
 use interlingua_model::ports::StoreFault;
 use interlingua_model::{Blob, Body, Digest, Fault, FaultKind, Noun, Part, Principal, Provenance, Uri};

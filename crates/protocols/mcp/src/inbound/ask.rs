@@ -1,27 +1,31 @@
 //! One request, whatever its transport: what it asks is looked up, goes through the hub's door, and comes back as a result, an
 //! error, or a call that goes on.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::call::{Manner, spoken};
-use crate::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
-use crate::encode::{ARTIFACTS, Beside, Cache, Encoder, input_key};
-use crate::fault::Verb;
-use crate::{fault, headers, question};
-use interlingua_model::{
-    Answer, Ask, Completes, Fault, FaultKind, Finished, Input, Json, Noun, OnDisconnect, Output, Party, PeerId,
-    Principal, Question, Request, Signal, SkillKind, Target, Text,
+use crate::decode::{
+    Context, Filter, Header, Incoming, Invalid, List, NamedTool, Names, NoTool, Own, ReplyTo, Said, SessionRequest,
+    Turn,
 };
+use crate::encode::{Beside, Cache, Encoder, input_key};
+use crate::fault::Refused;
+use crate::question;
+use interlingua_model::{
+    Answer, Ask, Call, Fault, FaultKind, Finished, Noun, OnDisconnect, Output, Party, PeerId, Principal, Question,
+    Request, Signal, SkillId, Uri,
+};
+use interlingua_wire::codec::Meaning;
 use interlingua_wire::members::Members;
+use interlingua_wire::rpc;
 
-use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Ended, answered};
-use super::listing::{Entry, Listing};
+use super::call_stream::{Asks, CallContext, CallStream, Ended, answered};
+use super::listing::Listing;
 use super::own::Shown;
 use super::state::RequestState;
-use super::views::with_fixed;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::Endpoint;
+use interlingua_endpoint::oauth::resource;
 use interlingua_hub::entropy;
 use interlingua_net::connection::{Connection, From};
 
@@ -38,6 +42,10 @@ pub(super) struct Asker {
     pub(super) said: Said,
     pub(super) asks: Asks,
     pub(super) on_disconnect: OnDisconnect,
+    /// A response of its own can say which scope a token lacks; one of a batch cannot.
+    pub(super) challenges: bool,
+    /// What is listed to it, as it was when this was first asked for.
+    pub(super) listed: OnceLock<Arc<Listing>>,
 }
 
 /// What becomes of a request.
@@ -46,80 +54,96 @@ pub(super) enum Reply {
     Going(Box<CallStream>),
     Listen(Filter),
     /// About the session, which only its transport knows.
-    Session(Method),
+    Session(SessionRequest),
 }
 
-/// Looks up a header by its name in lower case.
-pub(super) type Header<'a> = &'a (dyn Fn(&str) -> Option<&'a str> + Sync);
-
 impl Asker {
-    pub(super) fn listing(&self) -> Arc<Listing> {
+    fn listing(&self) -> &Listing {
         let desk = &self.shared.own;
-        desk.listings.now(&self.shared.hub, &self.scope, &desk.settings())
+        self.listed.get_or_init(|| desk.listings.now(&self.shared.hub, &self.scope, &desk.settings()))
     }
 
-    pub(super) fn about(&self, listing: &Listing, verb: Verb, call: CallIdentity) -> CallContext {
+    pub(super) fn about(&self, reply: ReplyTo) -> CallContext {
         CallContext {
             shared: self.shared.clone(),
             by: self.by.clone(),
             said: self.said.clone(),
             scope: self.scope.clone(),
-            spelling: Spelling(listing.mode),
+            spelling: Spelling(self.listing().mode),
             asks: self.asks,
-            verb,
-            call,
+            reply,
             conversation: None,
-            confirm: false,
-            uri: None,
             public: false,
-            detached: false,
-            brought: Vec::new(),
         }
     }
 
     pub(super) fn encoder(&self) -> Encoder<'static> {
-        Encoder { version: self.said.version, server: SERVER, addresses: &crate::content::Verbatim }
+        Encoder { version: self.said.version, server: SERVER, addresses: &crate::wire::content::Verbatim }
     }
 
     pub(super) fn refuse(&self, fault: &Fault) -> Reply {
-        let about = self.about(&self.listing(), Verb::Other, CallIdentity::default());
-        Reply::Now(about.refuse(fault))
+        Reply::Now(self.about(ReplyTo::default()).refuse(fault))
     }
 
-    /// `params` are those the method was read from; `header` is for transports that have headers which repeat them.
-    pub(super) async fn ask(&self, method: Method, params: &Members, header: Option<Header<'_>>) -> Reply {
-        match method {
-            Method::Discover => {
+    /// What the decoder is told of this client.
+    pub(super) fn context<'a>(&'a self, header: Option<Header<'a>>) -> Context<'a> {
+        Context {
+            said: &self.said,
+            names: self,
+            header,
+            minted: entropy::message_id,
+            on_disconnect: self.on_disconnect,
+            // Through the hub's own socket comes the client of the hub's owner.
+            confirms: matches!(self.connection.from, From::LocalSocket),
+        }
+    }
+
+    /// What a request that cannot be carried out ends in.
+    pub(super) fn refused(&self, invalid: Invalid) -> Ended {
+        match invalid {
+            Invalid::Refused(refused) => Err(refused),
+            Invalid::Fault { fault, verb, uri } => self.about(ReplyTo { uri, ..ReplyTo::of(verb) }).refuse(&fault),
+            Invalid::Scopes(_) => {
+                let error = rpc::Error::new(rpc::INVALID_REQUEST, "this token lacks a scope");
+                Err(Refused { error, status: 403 })
+            }
+        }
+    }
+
+    pub(super) async fn ask(&self, incoming: Incoming) -> Reply {
+        let reply = incoming.reply;
+        match incoming.meaning {
+            Meaning::Call(call) => self.open(call, reply).await,
+            Meaning::Signal { to, signal } => self.signal(to, signal).await,
+            Meaning::Own(own) => self.own(own, reply).await,
+        }
+    }
+
+    async fn own(&self, own: Own, reply: ReplyTo) -> Reply {
+        match own {
+            Own::Discover => {
                 let settings = self.shared.own.settings();
                 let told = self.listing().instructions(&self.shared.hub, &self.by, &settings);
                 let cache = Cache { ttl_ms: DISCOVER_TTL_MS, public: self.by.is_anonymous() };
                 Reply::Now(Ok(Written::by(|out| self.encoder().discover(&told, cache, out))))
             }
-            Method::Ping => Reply::Now(Ok(Written::by(|out| self.encoder().empty(out)))),
-            Method::List { list, cursor, whole } => self.list(list, cursor.as_deref(), whole),
-            Method::Call(invoke) => self.tool(invoke, params, header).await,
-            Method::Prompt(invoke) => self.prompt(invoke, params).await,
-            Method::Read(read) => self.read(read, params).await,
-            Method::Complete(complete) => self.complete(complete).await,
-            Method::Listen(filter) => Reply::Listen(filter),
-            Method::TaskGet(_) | Method::TaskUpdate(..) | Method::TaskCancel(_) if !self.said.client.tasks => {
-                Reply::Now(Err(Refused { error: fault::tasks_not_declared(), status: 400 }))
-            }
-            Method::TaskGet(id) => self.task_get(&id).await,
-            Method::TaskUpdate(id, responses) => self.task_update(&id, &responses).await,
-            Method::TaskCancel(id) => self.task_cancel(&id).await,
-            session @ (Method::Initialize(_) | Method::Subscribe(_) | Method::Unsubscribe(_) | Method::SetLevel(_)) => {
-                Reply::Session(session)
-            }
+            Own::Ping => Reply::Now(Ok(Written::by(|out| self.encoder().empty(out)))),
+            Own::List { list, cursor, whole } => self.list(list, cursor.as_deref(), whole),
+            Own::Resume(resume) => self.resumed(self.about(reply), &resume.state, &resume.responses).await,
+            Own::Artifact(uri) => self.artifact(&self.about(reply), &uri).await,
+            Own::Listen(filter) => Reply::Listen(filter),
+            Own::TaskGet(id) => self.task_get(id, self.about(reply)).await,
+            Own::TaskUpdate(id, responses) => self.task_update(id, self.about(reply), &responses).await,
+            Own::Session(request) => Reply::Session(request),
         }
     }
 
-    fn list(&self, list: decode::List, cursor: Option<&str>, whole: bool) -> Reply {
+    fn list(&self, list: List, cursor: Option<&str>, whole: bool) -> Reply {
         let (listing, settings) = (self.listing(), self.shared.own.settings());
         let shown = match list {
-            decode::List::Tools if whole => listing.whole(&settings),
-            decode::List::Tools => listing.shown(&self.shared.hub, &self.by, &settings),
-            decode::List::Prompts | decode::List::Resources | decode::List::Templates => Shown::All,
+            List::Tools if whole => listing.whole(&settings),
+            List::Tools => listing.shown(&self.shared.hub, &self.by, &settings),
+            List::Prompts | List::Resources | List::Templates => Shown::All,
         };
         match listing.page(&self.shared.hub, &self.by, list, cursor, shown) {
             Err(fault) => self.refuse(&fault),
@@ -131,101 +155,6 @@ impl Asker {
                 Reply::Now(Ok(out))
             }
         }
-    }
-
-    async fn tool(&self, invoke: Invoke, params: &Members, header: Option<Header<'_>>) -> Reply {
-        let listing = self.listing();
-        let about = self.about(&listing, Verb::Call, called("tools/call", &invoke.name, invoke.args.as_ref()));
-        let entry = match listing.tool(&invoke.name) {
-            Ok(entry) => entry,
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
-        };
-        // What nobody may call is not there, in the same words as what never was.
-        if self.by.is_anonymous() && !self.shared.hub.visible(&self.by).calls(&entry.skill) {
-            let none = Fault::caller(FaultKind::NotFound(Noun::Skill), format!("Unknown tool: {}", invoke.name));
-            return Reply::Now(about.refuse(&none));
-        }
-        if let Some(header) = header
-            && let Err(error) = headers::check_params(&entry.params, invoke.args.as_ref(), header)
-        {
-            return Reply::Now(Err(Refused { error, status: 400 }));
-        }
-        let about = CallContext { detached: entry.skill.always_kept && self.said.client.tasks, ..about };
-        if let Some(state) = &invoke.resume.state {
-            return self.resumed(about, state, &invoke.resume.responses).await;
-        }
-        let about = CallContext { brought: brought(&invoke.resume.responses), ..about };
-        let args = match &entry.fixed {
-            Some(fixed) => Some(with_fixed(invoke.args, fixed)),
-            None => invoke.args,
-        };
-        self.invoke(about, entry, args, params).await
-    }
-
-    async fn invoke(&self, mut about: CallContext, entry: &Entry, args: Option<Json>, params: &Members) -> Reply {
-        let target = Target::Skill(entry.skill.id.clone(), None);
-        if entry.skill.kind != SkillKind::Agent {
-            let input = Input { args, ..Input::parts(Vec::new()) };
-            about.confirm = self.asks_before(entry);
-            return self.open(about, Ask::Invoke { target, input }, None, params).await;
-        }
-        let (input, token) = spoken(args);
-        let hub = &self.shared.hub;
-        let known = token.as_deref().and_then(|token| hub.open_conversation(&self.by, token));
-        let conversation = match known {
-            None => hub.new_conversation(),
-            Some(id) => match hub.next_turn(&self.by, &id).await {
-                Ok(_) => id,
-                Err(fault) => return Reply::Now(about.refuse(&fault)),
-            },
-        };
-        match hub.conversation_token(&self.by, &conversation) {
-            Ok(token) => about.conversation = Some(token),
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
-        }
-        self.open(about, Ask::Invoke { target, input }, Some(conversation), params).await
-    }
-
-    /// Through the hub's own socket comes the client of the hub's owner: what is known to write is asked for there, where it
-    /// can be. Of what nobody described the client asks its user itself, as for any tool.
-    fn asks_before(&self, entry: &Entry) -> bool {
-        let effects = entry.skill.effects;
-        let writes = effects.change() && !effects.unknown;
-        matches!(self.connection.from, From::LocalSocket) && self.said.client.form && writes
-    }
-
-    async fn prompt(&self, invoke: Invoke, params: &Members) -> Reply {
-        let listing = self.listing();
-        let about = self.about(&listing, Verb::Prompt, called("prompts/get", &invoke.name, invoke.args.as_ref()));
-        let skill = match listing.prompt(&invoke.name) {
-            Ok(skill) => skill.clone(),
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
-        };
-        if let Some(state) = &invoke.resume.state {
-            return self.resumed(about, state, &invoke.resume.responses).await;
-        }
-        let about = CallContext { brought: brought(&invoke.resume.responses), ..about };
-        let input = Input { args: invoke.args, ..Input::parts(Vec::new()) };
-        self.open(about, Ask::Invoke { target: Target::Skill(skill, None), input }, None, params).await
-    }
-
-    async fn read(&self, read: Read, params: &Members) -> Reply {
-        let listing = self.listing();
-        let about = self.about(&listing, Verb::Read, called("resources/read", &read.uri, None));
-        let about = CallContext { uri: Some(read.uri.clone()), ..about };
-        if read.uri.starts_with(ARTIFACTS) {
-            return self.artifact(&about, &read.uri).await;
-        }
-        let (peer, uri) = match listing.resource(&read.uri) {
-            Ok(found) => found,
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
-        };
-        if let Some(state) = &read.resume.state {
-            return self.resumed(about, state, &read.resume.responses).await;
-        }
-        let public = self.anyone_reads(&peer, &uri);
-        let about = CallContext { brought: brought(&read.resume.responses), public, ..about };
-        self.open(about, Ask::Read { peer, uri }, None, params).await
     }
 
     /// Content that a result of theirs linked to.
@@ -247,58 +176,61 @@ impl Asker {
         catalogue.peers.get(peer).and_then(|registered| registered.reader(uri)).is_some_and(|reader| reader.public)
     }
 
-    async fn complete(&self, complete: Complete) -> Reply {
-        let listing = self.listing();
-        let about = self.about(&listing, Verb::Other, CallIdentity::default());
-        let of = match &complete.of {
-            Reference::Prompt(name) => listing.prompt(name).cloned().map(Completes::Skill),
-            Reference::Template(uri) => listing.resource(uri).map(|(peer, uri)| Completes::Template(peer, uri)),
-        };
-        let of = match of {
-            Ok(of) => of,
-            // An unknown reference is bad input here, whatever it refers to.
-            Err(fault) => {
-                let fault = Fault { kind: FaultKind::InvalidInput, ..fault.told_to(&self.by) };
-                return Reply::Now(about.refuse(&fault));
+    /// Through the hub's door.
+    async fn open(&self, mut call: Box<Call>, mut reply: ReplyTo) -> Reply {
+        let turn = std::mem::take(&mut reply.turn);
+        let mut about = self.about(reply);
+        match self.turn(turn, &mut call).await {
+            Ok(token) => about.conversation = token,
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        }
+        let completes = match &call.ask {
+            Ask::Invoke { .. } => false,
+            Ask::Read { peer, uri } => {
+                about.public = self.anyone_reads(peer, uri);
+                false
             }
+            Ask::Complete { .. } => true,
         };
-        let Complete { argument, typed, known, .. } = complete;
-        let ask = Ask::Complete { of, argument, typed, known };
-        match self.open(about, ask, None, &Members::absent()).await {
+        let request = Request { by: self.by.clone(), connection: self.connection.id, call };
+        let fault = match self.shared.hub.open(request).await {
+            Ok(running) => return Reply::Going(Box::new(CallStream::new(about, running))),
+            Err(fault) => fault,
+        };
+        match about.refuse(&fault) {
             // A peer that completes nothing has no suggestions.
-            Reply::Now(Err(refused)) if refused.error.code == interlingua_wire::rpc::METHOD_NOT_FOUND => {
-                let none = interlingua_model::Finished::completed(interlingua_model::Output::default());
-                Reply::Now(Ok(Written::by(|out| self.encoder().complete(&none, &Default::default(), out))))
+            Err(refused) if completes && refused.error.code == rpc::METHOD_NOT_FOUND => {
+                let none = Finished::completed(Output::default());
+                Reply::Now(Ok(Written::by(|out| self.encoder().complete(&none, &Beside::default(), out))))
             }
-            reply => reply,
+            ended => Reply::Now(ended),
         }
     }
 
-    /// Through the hub's door.
-    async fn open(
-        &self,
-        about: CallContext,
-        ask: Ask,
-        conversation: Option<interlingua_model::ConversationId>,
-        params: &Members,
-    ) -> Reply {
-        let manner = Manner {
-            conversation,
-            confirm: about.confirm,
-            on_disconnect: if about.detached { OnDisconnect::Detach } else { self.on_disconnect },
+    /// Gives what is said to an agent its conversation, and returns the token by which that goes on.
+    async fn turn(&self, turn: Turn, call: &mut Call) -> Result<Option<String>, Fault> {
+        let hub = &self.shared.hub;
+        let known = match turn {
+            Turn::None => return Ok(None),
+            Turn::First => None,
+            Turn::Next(token) => hub.open_conversation(&self.by, &token),
         };
-        let call = self.said.call(entropy::message_id, ask, manner, params);
-        let request = Request { by: self.by.clone(), connection: self.connection.id, call: Box::new(call) };
-        match self.shared.hub.open(request).await {
-            Ok(running) => Reply::Going(Box::new(CallStream::new(about, running))),
-            Err(fault) => Reply::Now(about.refuse(&fault)),
-        }
+        let conversation = match known {
+            None => hub.new_conversation(),
+            Some(id) => {
+                hub.next_turn(&self.by, &id).await?;
+                id
+            }
+        };
+        let token = hub.conversation_token(&self.by, &conversation)?;
+        call.conversation = Some(conversation);
+        Ok(Some(token))
     }
 
     /// The same call again, with what it asked for.
     async fn resumed(&self, about: CallContext, state: &str, responses: &Members) -> Reply {
         let hub = &self.shared.hub;
-        let Some(state) = RequestState::open(hub, &self.by, &about.call.digest(), state) else {
+        let Some(state) = RequestState::open(hub, &self.by, &about.reply.call.digest(), state) else {
             return Reply::Now(Err(Refused::params("requestState is not valid for this call, or not any more")));
         };
         let open = match about.questions(state.task).await {
@@ -324,14 +256,31 @@ impl Asker {
     }
 }
 
-fn called(method: &'static str, name: &Text, args: Option<&Json>) -> CallIdentity {
-    CallIdentity { method, name: name.clone(), args: args.cloned() }
-}
+/// As this client sees the hub.
+impl Names for Asker {
+    fn tool(&self, name: &str) -> Result<NamedTool<'_>, NoTool> {
+        let entry = self.listing().tool(name).map_err(|fault| NoTool::Fault(fault.told_to(&self.by)))?;
+        if self.challenges {
+            let scopes = resource::missing_scopes(&self.shared, &self.by, &entry.skill);
+            if !scopes.is_empty() {
+                return Err(NoTool::Scopes(scopes));
+            }
+        }
+        // What nobody may call is not there, in the same words as what never was.
+        if self.by.is_anonymous() && !self.shared.hub.visible(&self.by).calls(&entry.skill) {
+            let none = Fault::caller(FaultKind::NotFound(Noun::Skill), format!("Unknown tool: {name}"));
+            return Err(NoTool::Fault(none.told_to(&self.by)));
+        }
+        Ok(NamedTool { skill: &entry.skill, params: &entry.params, fixed: entry.fixed.as_ref() })
+    }
 
-/// Answers to what was not asked yet; no more of them than a task may have questions.
-fn brought(responses: &Members) -> Vec<(String, Json)> {
-    const MOST: usize = 16;
-    responses.iter().take(MOST).map(|(key, value)| (key.to_owned(), value)).collect()
+    fn prompt(&self, name: &str) -> Result<SkillId, Fault> {
+        self.listing().prompt(name).cloned().map_err(|fault| fault.told_to(&self.by))
+    }
+
+    fn resource(&self, uri: &str) -> Result<(PeerId, Uri), Fault> {
+        self.listing().resource(uri).map_err(|fault| fault.told_to(&self.by))
+    }
 }
 
 pub(super) type Sorted = (Vec<Signal>, Vec<Question>);

@@ -4,17 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::content::Addresses;
-use crate::decode::{Refused, Said};
+use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};
 use crate::encode::{Beside, Encoder, input_key, notify};
-use crate::fault::{self, Spelling as Spelt, Verb};
+use crate::fault::{self, Refused, Spelling as Spelt, Verb};
 use crate::question;
+use crate::wire::content::Addresses;
 use interlingua_machines::words::say;
 use interlingua_model::{
-    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Noun, Outcome,
-    Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, Transcript, Uri,
-    Why,
+    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Level, Noun, Outcome, Part,
+    Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, Transcript, Uri, Why,
 };
 use interlingua_wire::members::Members;
 use interlingua_wire::rpc::{self, Id};
@@ -52,37 +51,11 @@ pub(super) struct CallContext {
     pub(super) scope: Scope,
     pub(super) spelling: Spelling,
     pub(super) asks: Asks,
-    pub(super) verb: Verb,
-    /// What was called: what is handed out is good for no other call.
-    pub(super) call: CallIdentity,
+    pub(super) reply: ReplyTo,
     /// The token of a conversation with an agent.
     pub(super) conversation: Option<String>,
-    /// A person is asked before it is done.
-    pub(super) confirm: bool,
-    /// The resource that is read, as the client calls it.
-    pub(super) uri: Option<Text>,
     /// Anyone may read it.
     pub(super) public: bool,
-    /// It was opened so that it outlives its client, who may be given a receipt; until then leaving is a cancel all the same.
-    pub(super) detached: bool,
-    /// Answers that came with the call, before the hub asked: a client may know what its server will want.
-    pub(super) brought: Vec<(String, Json)>,
-}
-
-/// Which call it was: the same with another name or other arguments is another one.
-#[derive(Debug, Clone, Default)]
-pub(super) struct CallIdentity {
-    pub(super) method: &'static str,
-    pub(super) name: Text,
-    pub(super) args: Option<Json>,
-}
-
-impl CallIdentity {
-    /// Most calls are never asked anything, and need none.
-    pub(super) fn digest(&self) -> Digest {
-        let args = self.args.as_ref().map_or([0; 32], |args| args.digest().0);
-        Digest::of_fields([self.method.as_bytes(), self.name.as_bytes(), &args])
-    }
 }
 
 pub(super) struct CallStream {
@@ -147,9 +120,9 @@ impl CallContext {
         if fault.kind == FaultKind::Internal {
             tracing::error!(event = "request_failed", protocol = "mcp", error = %fault, cause = ?fault.source, "a request failed inside the hub");
         }
-        match fault::spelling(fault, self.said.version, self.verb) {
+        match fault::spelling(fault, self.said.version, self.reply.verb) {
             Spelt::Error { code, status } => {
-                let error = match &self.uri {
+                let error = match &self.reply.uri {
                     Some(uri) if fault.kind == FaultKind::NotFound(Noun::Resource) => {
                         fault::not_found(fault, code, uri)
                     }
@@ -197,7 +170,7 @@ impl CallContext {
 
     /// The result that asks.
     pub(super) fn input_required(&self, questions: &[Question], state: RequestState) -> Ended {
-        let state = match state.seal(&self.shared.hub, &self.by, &self.call.digest()) {
+        let state = match state.seal(&self.shared.hub, &self.by, &self.reply.call.digest()) {
             Ok(state) => state,
             Err(fault) => return self.refuse(&fault),
         };
@@ -219,7 +192,7 @@ fn request_id(question: QuestionId) -> Id {
 
 impl CallStream {
     pub(super) fn new(about: CallContext, running: Running) -> CallStream {
-        let receipt = about.said.client.tasks && about.verb == Verb::Call;
+        let receipt = about.said.client.tasks && about.reply.verb == Verb::Call;
         CallStream {
             about,
             running,
@@ -245,7 +218,7 @@ impl CallStream {
     }
 
     pub(super) fn verb(&self) -> Verb {
-        self.about.verb
+        self.about.reply.verb
     }
 
     /// Ends it, as far as its peer can.
@@ -355,7 +328,7 @@ impl CallStream {
 
     async fn asked(&mut self, question: &Question, seq: u64) -> Option<Next> {
         if question.to == Addressee::Approvers {
-            if self.about.verb == Verb::Call {
+            if self.about.reply.verb == Verb::Call {
                 let wait = self.about.shared.own.settings().approval_wait;
                 self.pending = Some((question.text.clone(), Instant::now() + wait));
             }
@@ -391,8 +364,8 @@ impl CallStream {
         let mut left = Vec::new();
         for question in &open {
             let key = input_key(question, &open);
-            let at = self.about.brought.iter().position(|(name, _)| *name == key);
-            let response = at.map(|at| self.about.brought.swap_remove(at).1);
+            let at = self.about.reply.brought.iter().position(|(name, _)| *name == key);
+            let response = at.map(|at| self.about.reply.brought.swap_remove(at).1);
             let answer = response.and_then(|given| question::decode_answer(question, &Members::of(&given)).ok());
             match answer {
                 None => left.push(question.clone()),
@@ -429,7 +402,7 @@ impl CallStream {
         let route = route.as_ref().filter(|route| route.why != Why::Named);
         let beside = Beside { losses, conversation, public, route, ..Beside::default() };
         let mut out = Written::with_capacity(512);
-        let lost = match (&finished.outcome, self.about.verb) {
+        let lost = match (&finished.outcome, self.about.reply.verb) {
             (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {
                 Spelt::Error { .. } => return self.about.refuse(fault),
                 Spelt::Outcome => encoder.call(&finished, raw, &self.party, &beside, out.end()),
@@ -459,7 +432,7 @@ impl CallStream {
 
     /// Its answer is too large to be told; nobody else reads a call that outlives its client for a receipt that was never given.
     fn give_up(&self, fault: &Fault) -> Ended {
-        if self.about.detached {
+        if self.about.reply.detached {
             self.leave();
         }
         self.about.refuse(fault)
@@ -506,7 +479,7 @@ impl Drop for CallStream {
         // A client that leaves while approvers are asked leaves the call; one that was asked something itself comes back with the
         // answer, and a session is taken up again.
         let left_pending = self.pending.is_some() && matches!(self.about.asks, Asks::InResult);
-        if !self.over && (self.about.detached || left_pending) {
+        if !self.over && (self.about.reply.detached || left_pending) {
             self.leave();
         }
     }

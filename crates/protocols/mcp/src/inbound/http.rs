@@ -3,10 +3,12 @@
 //! One endpoint for both eras. A request is of the modern era (2026-07-28, transports) when its version header or its `_meta`
 //! says so; one that names a legacy version, or nothing, is of the legacy era.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::decode::{self, Refused, Said};
-use crate::{Era, Version, fault, headers, meta};
+use crate::decode::{Header, Said, decode};
+use crate::fault::Refused;
+use crate::wire::{headers, meta};
+use crate::{Era, Version, fault};
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::response::{IntoResponse, Response};
@@ -184,16 +186,13 @@ impl Arrived {
             Ok(asker) => asker,
             Err(refused) => return refused.response(&id),
         };
-        let method = match decode::decode(&request.method, &request.params, asker.said.version) {
-            Ok(method) => method,
-            Err(refused) => return self::refused(Some(&id), &refused),
-        };
-        if let Some(refused) = asker.wants_scopes(&id, &method) {
-            return refused;
-        }
         let header = |name: &str| self.header(name);
-        let header: Option<super::ask::Header<'_>> = if self.is_local() { None } else { Some(&header) };
-        match asker.ask(method, &request.params, header).await {
+        let header: Option<Header<'_>> = if self.is_local() { None } else { Some(&header) };
+        let incoming = match decode(&request, &asker.context(header)) {
+            Ok(incoming) => incoming.value,
+            Err(invalid) => return asker.refusal(&id, invalid),
+        };
+        match asker.ask(incoming).await {
             Reply::Now(ended) => ended_response(&id, ended),
             Reply::Going(going) => answer(id, going).await,
             Reply::Listen(filter) => listen::stream(&asker, id, filter),
@@ -229,6 +228,8 @@ impl Arrived {
             said,
             asks: Asks::InResult,
             on_disconnect: OnDisconnect::Cancel,
+            challenges: true,
+            listed: OnceLock::new(),
         })
     }
 

@@ -5,13 +5,15 @@
 //! by the id of the last one seen. Questions are requests on the stream of the call; their ids name the question, so the
 //! answer may come to any process.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::capabilities::Client;
-use crate::decode::{self, Method, Refused, Said};
+use crate::decode::{Said, SessionRequest, decode, initialize};
 use crate::encode::Encoder;
-use crate::{Era, Version, fault, headers, question};
+use crate::fault::Refused;
+use crate::wire::capabilities::Client;
+use crate::wire::headers;
+use crate::{Era, Version, fault, question};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -89,15 +91,15 @@ impl Arrived {
     }
 
     async fn whole(&self, within: &Within, request: &rpc::Request) -> Ended {
-        let asker = match self.asker(within, request, Client::default()) {
-            Ok(asker) => asker,
-            Err(refused) => return Err(refused),
+        let asker = Asker { challenges: false, ..self.asker(within, request, Client::default())? };
+        let incoming = match decode(request, &asker.context(None)) {
+            Ok(incoming) => incoming.value,
+            Err(invalid) => return asker.refused(invalid),
         };
-        let method = decode::decode(&request.method, &request.params, within.session.version)?;
-        match asker.ask(method, &request.params, None).await {
+        match asker.ask(incoming).await {
             Reply::Now(ended) => ended,
             Reply::Going(mut going) => going.end().await,
-            Reply::Session(method) => self.about_session(within, method).await,
+            Reply::Session(request) => self.about_session(within, request).await,
             Reply::Listen(_) => Err(Refused::no_such_method(&request.method, within.session.version)),
         }
     }
@@ -107,9 +109,8 @@ impl Arrived {
             Ok(by) => by,
             Err(fault) => return faulted(Some(&request.id), &fault),
         };
-        let asked = match decode::decode("initialize", &request.params, Version::LATEST_LEGACY) {
-            Ok(Method::Initialize(asked)) => asked,
-            Ok(_) => return refused(Some(&request.id), &Refused::params("`initialize` was asked for")),
+        let asked = match initialize(&request.params) {
+            Ok(asked) => asked,
             Err(problem) => return refused(Some(&request.id), &problem),
         };
         let hub = &self.shared.hub;
@@ -165,6 +166,8 @@ impl Arrived {
             said,
             asks: Asks::AsRequests,
             on_disconnect: OnDisconnect::Detach,
+            challenges: true,
+            listed: OnceLock::new(),
         })
     }
 
@@ -184,14 +187,11 @@ impl Arrived {
             Ok(asker) => asker,
             Err(problem) => return refused(Some(&id), &problem),
         };
-        let method = match decode::decode(&request.method, &request.params, within.session.version) {
-            Ok(method) => method,
-            Err(problem) => return refused(Some(&id), &problem),
+        let incoming = match decode(&request, &asker.context(None)) {
+            Ok(incoming) => incoming.value,
+            Err(invalid) => return asker.refusal(&id, invalid),
         };
-        if let Some(refused) = asker.wants_scopes(&id, &method) {
-            return refused;
-        }
-        match asker.ask(method, &request.params, None).await {
+        match asker.ask(incoming).await {
             Reply::Now(ended) => ended_response(&id, ended),
             Reply::Going(going) => {
                 let running = within.memory.begin(&id);
@@ -199,7 +199,7 @@ impl Arrived {
                     Stream { place: ResumePoint::new(&id, &asker.said, &going), arrived: self.kept(), running };
                 stream.answer(going, within.session.version).await
             }
-            Reply::Session(method) => ended_response(&id, self.about_session(within, method).await),
+            Reply::Session(request) => ended_response(&id, self.about_session(within, request).await),
             Reply::Listen(_) => refused(Some(&id), &Refused::no_such_method(&request.method, within.session.version)),
         }
     }
@@ -210,16 +210,16 @@ impl Arrived {
 
     /// Requests that change the session alone. The change is written down before it is answered: what memory loses is told by
     /// what was written.
-    async fn about_session(&self, within: &Within, method: Method) -> Ended {
+    async fn about_session(&self, within: &Within, request: SessionRequest) -> Ended {
         let mut subscribed = None;
-        match method {
-            Method::SetLevel(level) => within.memory.set_level(level),
-            Method::Subscribe(uri) => {
+        match request {
+            SessionRequest::SetLevel(level) => within.memory.set_level(level),
+            SessionRequest::Subscribe(uri) => {
                 self.subscribe(within, uri.clone())?;
                 subscribed = Some(uri);
             }
-            Method::Unsubscribe(uri) => within.memory.unsubscribe(&uri),
-            _ => return Err(Refused::params("this session has begun already")),
+            SessionRequest::Unsubscribe(uri) => within.memory.unsubscribe(&uri),
+            SessionRequest::Initialize(_) => return Err(Refused::params("this session has begun already")),
         }
         let (sessions, hub) = (&self.shared.own.sessions, &self.shared.hub);
         if let Err(fault) = sessions.changed(hub, &within.by, &within.session, &within.memory).await {
@@ -311,7 +311,7 @@ impl Arrived {
 }
 
 pub(super) fn encoder(version: Version) -> Encoder<'static> {
-    Encoder { version, server: SERVER, addresses: &crate::content::Verbatim }
+    Encoder { version, server: SERVER, addresses: &crate::wire::content::Verbatim }
 }
 
 fn written_error(id: Option<&Id>, error: &rpc::Error) -> Vec<u8> {

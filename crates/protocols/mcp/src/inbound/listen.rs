@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Version;
-use crate::content::Addresses;
 use crate::decode::Filter;
 use crate::encode::Encoder;
 use crate::encode::notify::{self, Changed};
+use crate::wire::content::Addresses;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
@@ -67,7 +67,7 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
 
 /// The result of a listen that the hub ends.
 fn listened(version: Version, id: &Id) -> Bytes {
-    let encoder = Encoder { version, server: SERVER, addresses: &crate::content::Verbatim };
+    let encoder = Encoder { version, server: SERVER, addresses: &crate::wire::content::Verbatim };
     Written::by(|out| encoder.listened(id, out)).message(id)
 }
 

@@ -4,11 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::content::Addresses;
 use crate::decode::List;
-use crate::definition;
-use crate::headers::{self, Param};
+use crate::discover;
 use crate::names::{Mode, Table, inward, outward};
+use crate::wire::content::Addresses;
+use crate::wire::headers::{self, Param};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use interlingua_model::{Fault, FaultKind, Json, Noun, PeerId, Principal, Skill, SkillId, SkillKind, Text, Uri};
@@ -117,7 +117,7 @@ impl Listing {
             catalogue.newest().filter(seen).partition(|skill| skill.kind == SkillKind::Prompt);
         let tool_names = Table::build(mode, tools.iter().map(|skill| &skill.id));
         let prompt_names = Table::build(mode, prompts.iter().map(|skill| &skill.id));
-        let mut tools = entries(&tools, &tool_names, definition::write_tool);
+        let mut tools = entries(&tools, &tool_names, discover::write_tool);
         let named = view.map(|view| renamed_entries(catalogue, view)).unwrap_or_default();
         tools.retain(|entry| named.iter().all(|renamed| renamed.key != entry.key));
         let chosen: Vec<Text> = named.iter().map(|entry| entry.key.clone()).collect();
@@ -143,7 +143,7 @@ impl Listing {
                 let spelt = if several.contains(&resource.uri) { Mode::Prefixed } else { mode };
                 let uri = Spelling(spelt).outward(&party, &resource.uri);
                 let mut json = Vec::new();
-                definition::write_resource(&uri, &definition::resource_name(resource), resource, &mut json);
+                discover::write_resource(&uri, &discover::resource_name(resource), resource, &mut json);
                 let entry =
                     Entry { key: uri, skill: reader.clone(), json: json.into(), params: Vec::new(), fixed: None };
                 if resource.template { &mut templates } else { &mut resources }.push(entry);
@@ -154,7 +154,7 @@ impl Listing {
         }
         resources.sort_by(|a: &Entry, b: &Entry| a.key.cmp(&b.key));
         templates.sort_by(|a: &Entry, b: &Entry| a.key.cmp(&b.key));
-        let prompts = entries(&prompts, &prompt_names, definition::write_prompt);
+        let prompts = entries(&prompts, &prompt_names, discover::write_prompt);
         let (generation, scope) = (catalogue.generation, scope.clone());
         Listing {
             generation,
@@ -341,7 +341,7 @@ fn renamed_entries(catalogue: &Catalogue, view: &View) -> Vec<Entry> {
         let skill = catalogue.skill(&renamed.skill, None)?;
         let mut json = Vec::with_capacity(256);
         let told = renamed.defined(skill);
-        definition::write_tool(&renamed.name, &told, &mut json);
+        discover::write_tool(&renamed.name, &told, &mut json);
         // Headers repeat what the client gives: what is fixed is not among it.
         let params = headers::params(&told.input.0).unwrap_or_default();
         let (key, fixed) = (renamed.name.clone(), renamed.fixed.clone());

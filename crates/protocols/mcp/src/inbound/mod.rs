@@ -42,9 +42,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::content::Addresses;
 use crate::encode::Server;
 use crate::names::{self, Mode};
+use crate::wire::content::Addresses;
 use arc_swap::ArcSwap;
 use interlingua_model::{Digest, Kinds, Notice, Party, PeerId, Text, Uri};
 

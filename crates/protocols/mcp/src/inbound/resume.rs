@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::decode::Said;
+use crate::decode::{ReplyTo, Said};
 use crate::fault::Verb;
 use axum::response::Response;
 use base64::Engine;
@@ -17,7 +17,7 @@ use interlingua_model::{Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_wire::rpc::Id;
 
 use super::Spelling;
-use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Next, request};
+use super::call_stream::{Asks, CallContext, CallStream, Next, request};
 use super::frames;
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
@@ -158,14 +158,9 @@ async fn taken_up(
         scope: arrived.scope.clone(),
         spelling: Spelling(mode),
         asks: Asks::AsRequests,
-        verb: place.verb,
-        call: CallIdentity::default(),
+        reply: ReplyTo::of(place.verb),
         conversation: None,
-        confirm: false,
-        uri: None,
         public: false,
-        detached: false,
-        brought: Vec::new(),
     };
     let open = about.questions(place.task).await?;
     let again = open.iter().filter_map(|question| request(question, &about)).collect();

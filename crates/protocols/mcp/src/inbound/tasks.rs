@@ -1,25 +1,19 @@
 //! Exchanges that go on without their client, by the id it was given (extension `io.modelcontextprotocol/tasks`): where one
 //! stands and what came of it, answers for one that waits, and its cancel.
 
-use crate::decode::{self, Refused, Said};
+use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};
-use crate::fault::Verb;
-use interlingua_model::{Addressee, Fault, FaultKind, Noun, Signal, TaskId};
+use crate::fault::{Refused, Verb};
+use interlingua_model::{Addressee, Fault, FaultKind, Signal, TaskId};
 use interlingua_wire::members::Members;
 
 use super::ask::{Asker, Reply, sorted};
-use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Ended};
+use super::call_stream::{Asks, CallContext, CallStream, Ended};
 use super::written::Written;
 
 impl Asker {
-    pub(super) async fn task_get(&self, id: &str) -> Reply {
-        let hub = &self.shared.hub;
-        let about = self.about(&self.listing(), Verb::Call, CallIdentity::default());
-        let found = match decode::task(id) {
-            Some(id) => hub.task(&self.by, id).await,
-            None => Err(no_such_task()),
-        };
-        let task = match found {
+    pub(super) async fn task_get(&self, id: TaskId, about: CallContext) -> Reply {
+        let task = match self.shared.hub.task(&self.by, id).await {
             Ok(task) => task,
             Err(fault) => return Reply::Now(about.refuse(&fault)),
         };
@@ -56,20 +50,15 @@ impl Asker {
 
     /// What a finished task ended in, as the call itself would have.
     async fn ended(&self, task: TaskId) -> Result<Ended, Fault> {
-        let about = self.about(&self.listing(), Verb::Call, CallIdentity::default());
+        let about = self.about(ReplyTo::of(Verb::Call));
         let said = Said { progress: None, log: None, client: Default::default(), ..about.said.clone() };
         let running = self.shared.hub.follow(&self.by, task, 0).await?;
         Ok(CallStream::new(CallContext { said, asks: Asks::AsRequests, ..about }, running).end().await)
     }
 
-    pub(super) async fn task_update(&self, id: &str, responses: &Members) -> Reply {
+    pub(super) async fn task_update(&self, id: TaskId, about: CallContext, responses: &Members) -> Reply {
         let hub = &self.shared.hub;
-        let about = self.about(&self.listing(), Verb::Other, CallIdentity::default());
-        let found = match decode::task(id) {
-            Some(id) => hub.row(&self.by, id).await,
-            None => Err(no_such_task()),
-        };
-        let open = match found {
+        let open = match hub.row(&self.by, id).await {
             Ok(row) => about.questions(row.task).await,
             Err(fault) => Err(fault),
         };
@@ -88,13 +77,8 @@ impl Asker {
         self.acknowledged()
     }
 
-    pub(super) async fn task_cancel(&self, id: &str) -> Reply {
-        let hub = &self.shared.hub;
-        let cancelled = match decode::task(id) {
-            Some(id) => hub.signal(self.by.clone(), id, Signal::Cancel(interlingua_model::CancelWhy::Asked)).await,
-            None => Err(no_such_task()),
-        };
-        match cancelled {
+    pub(super) async fn signal(&self, to: TaskId, signal: Signal) -> Reply {
+        match self.shared.hub.signal(self.by.clone(), to, signal).await {
             // One that is over has nothing to be cancelled; the wish is acknowledged all the same.
             Ok(()) => self.acknowledged(),
             Err(fault) if fault.kind == FaultKind::AlreadyFinished => self.acknowledged(),
@@ -105,8 +89,4 @@ impl Asker {
     fn acknowledged(&self) -> Reply {
         Reply::Now(Ok(Written::by(|out| self.encoder().empty(out))))
     }
-}
-
-fn no_such_task() -> Fault {
-    Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")
 }

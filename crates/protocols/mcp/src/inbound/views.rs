@@ -4,8 +4,6 @@
 use std::collections::HashMap;
 
 use interlingua_model::{Fault, FaultKind, Json, Noun, Principal, Schema, Skill, SkillId, Text};
-use interlingua_wire::members::Members;
-use interlingua_wire::object::Object;
 use serde_json::Value;
 
 use crate::settings::{McpView, McpViewTool};
@@ -89,19 +87,6 @@ pub(super) fn none(views: &HashMap<Text, View>, by: &Principal) -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Session), text).told_to(by)
 }
 
-/// Arguments with the fixed ones in their place, whatever was given for them.
-pub(super) fn with_fixed(args: Option<Json>, fixed: &Json) -> Json {
-    let (given, fixed) = (args.as_ref().map(Members::of).unwrap_or(Members::absent()), Members::of(fixed));
-    Object::json(|object| {
-        for (name, value) in given.iter().filter(|(name, _)| !fixed.has(name)) {
-            object.value(name, &value);
-        }
-        for (name, value) in fixed.iter() {
-            object.value(name, &value);
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use interlingua_model::{Effects, SkillKind};
@@ -110,12 +95,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_fixed_is_neither_asked_for_nor_changed_by_the_caller() {
+    fn what_is_fixed_is_not_asked_for() {
         let fixed: Json = json!({"folder": "/public"}).into();
         let renamed = Renamed {
             name: "find".into(),
             skill: SkillId::new("files", "search"),
-            fixed: Some(fixed.clone()),
+            fixed: Some(fixed),
             description: Some("Finds public files.".into()),
         };
         let input = json!({"type": "object", "properties": {"folder": {}, "text": {}}, "required": ["folder", "text"]});
@@ -127,8 +112,5 @@ mod tests {
             ("Finds public files.", json!(["text"]))
         );
         assert!(told.input.0.tree()["properties"].get("folder").is_none());
-        let args = with_fixed(Some(json!({"folder": "/private", "text": "x"}).into()), &fixed);
-        assert_eq!(args.tree(), &json!({"text": "x", "folder": "/public"}));
-        assert_eq!(with_fixed(None, &fixed).tree(), fixed.tree());
     }
 }

@@ -1,11 +1,12 @@
 //! What the hub shows of a server: its tools and prompts as skills, its resources, by what it listed and what configuration
 //! says. A definition that cannot be used is left out, and no other; the owner of the hub is told why.
 
-use crate::definition::{
+use crate::Version;
+use crate::discover::{
     Claims, Unusable, decode_prompt, decode_resource, decode_template, decode_tool, stays_at_its_hub,
 };
 use crate::names::server_name;
-use crate::{Version, headers};
+use crate::wire::headers;
 use interlingua_model::{
     Card, CardFrom, CardSource, Digest, Effects, Health, Json, PeerId, Resource, RouteClass, Skill, Text, Time,
 };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::client::encode::{self, Manner};
 use crate::client::list::{self, Server};
 use crate::fault::UNSUPPORTED_VERSION;
-use crate::headers::SESSION;
+use crate::wire::headers::SESSION;
 use crate::{Era, Version};
 use http::HeaderValue;
 use interlingua_model::{Fault, FaultKind, Party, Retry, Text};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::client::encode::{self, Outgoing};
-use crate::meta::{META, SUBSCRIPTION_ID};
 use crate::question;
+use crate::wire::meta::{META, SUBSCRIPTION_ID};
 use bytes::Bytes;
 use interlingua_model::{Json, Owner};
 use interlingua_wire::members::Members;

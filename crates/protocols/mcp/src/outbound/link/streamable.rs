@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::Version;
 use crate::client::encode::Outgoing;
-use crate::headers::{PROTOCOL_VERSION, SESSION};
+use crate::wire::headers::{PROTOCOL_VERSION, SESSION};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use interlingua_model::json::write_string;
 use interlingua_model::{Blob, Body, Digest, Json, Loss, LossKind, Meta, Part, Party, Provenance, Text, Uri};
 
-use super::Version;
 use super::meta::{self, ANNOTATIONS, META};
+use super::version::Version;
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::object::Object;
 

@@ -2,7 +2,8 @@
 
 use interlingua_model::KindSet;
 
-use super::{Version, meta};
+use super::meta;
+use super::version::Version;
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
 

@@ -11,8 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use interlingua_model::Json;
 use serde_json::Value;
 
-use super::fault::HEADER_MISMATCH;
 use interlingua_wire::rpc;
+
+/// The code of an error that says that a header and the body differ.
+pub const HEADER_MISMATCH: i64 = -32020;
 
 pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 pub const METHOD: &str = "mcp-method";

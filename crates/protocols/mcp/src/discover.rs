@@ -9,9 +9,9 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::Version;
-use super::meta::{self, META};
 use super::names::{inward, prompt_skill};
-use super::version::is_ours;
+use super::wire::meta::{self, META};
+use super::wire::version::is_ours;
 use interlingua_wire::hub_headers::IMPORTED;
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
