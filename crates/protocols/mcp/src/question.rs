@@ -12,6 +12,7 @@ use interlingua_model::{
 use serde_json::{Value, json};
 
 use super::discover::decode_tool;
+use super::wire::capabilities::Client;
 use super::wire::content::{self, Verbatim, Writer};
 use super::wire::meta::{self, META};
 use super::{Version, discover};
@@ -33,6 +34,11 @@ const ANSWER: &str = "answer";
 pub struct Asking {
     pub method: &'static str,
     pub params: Json,
+}
+
+/// Can this client be asked this?
+pub fn is_askable(question: &Question, client: Client, version: Version) -> bool {
+    question.to == Addressee::Caller && client.kinds().has(question.kind.set()) && encode(question, version).is_some()
 }
 
 /// A question as the client of this version is asked; `None` where the wire has no form for it.

@@ -1,241 +1,192 @@
-use bytes::Bytes;
 use interlingua_model::{
-    Digest, FaultKind, LossKind, PeerId, Provenance, QuestionId, QuestionKind, TaskId, Time, Uri, Wire,
+    Body, MessageId, Output, PeerId, Piece, Provenance, QuestionKind, RouteClass, SkillId, TaskId, Time,
 };
-use serde_json::json;
+use interlingua_wire::members::Members;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::wire::capabilities::Client;
 use crate::wire::content::Verbatim;
 
-struct Prefixed;
+fn said(version: Version) -> Said {
+    let client = Client { roots: true, ..Client::default() };
+    let said = Said::legacy(&Members::absent(), version, client, Time(0)).expect("nothing was said");
+    Said { progress: Some(Id::number(7)), log: Some(Level::Warning), ..said }
+}
 
-impl Addresses for Prefixed {
-    fn outward(&self, by: &Party, uri: &str) -> Uri {
-        match by {
-            Party::Peer(peer) => format!("hub://{peer}/{uri}").into(),
-            Party::Caller | Party::Hub => uri.into(),
+/// A client that is told an exchange.
+struct Reader {
+    said: Said,
+    reply: ReplyTo,
+    asks: Asks,
+    required: Option<InputRequired>,
+    told: Told,
+}
+
+impl Reader {
+    fn new(version: Version, verb: Verb) -> Reader {
+        let asks = if version.is_modern() { Asks::InResult } else { Asks::AsRequests };
+        Reader { said: said(version), reply: ReplyTo::of(verb), asks, required: None, told: Told::default() }
+    }
+
+    fn record(&mut self, record: Record) -> Carried<Frames> {
+        let mut telling = Telling {
+            said: &self.said,
+            by: &Principal::anonymous(),
+            reply: &self.reply,
+            server: Server { name: "hub", title: "Hub", version: "1" },
+            addresses: &Verbatim,
+            conversation: None,
+            public: false,
+            asks: self.asks,
+            required: self.required.as_ref(),
+            told: &mut self.told,
+        };
+        encode(&Entry { seq: 1, at: Time(0), record }, &mut telling)
+    }
+
+    fn hears(&mut self, event: Event) -> Option<Frame> {
+        let mut frames = self.record(Record::emitted(event)).value.into_iter();
+        let first = frames.next();
+        assert!(frames.next().is_none(), "one entry is one message here");
+        first
+    }
+
+    fn message(&mut self, event: Event) -> Option<Value> {
+        match self.hears(event) {
+            None => None,
+            Some(Frame::Message(message)) => Some(serde_json::from_slice(&message).expect("JSON")),
+            Some(other) => panic!("a message: {other:?}"),
         }
     }
 
-    fn blob(&self, _: &Digest, _: Option<&str>) -> Option<Uri> {
-        None
-    }
-
-    fn rewrites(&self) -> bool {
-        true
-    }
-}
-
-fn encoder(version: Version, addresses: &dyn Addresses) -> Encoder<'_> {
-    Encoder { version, server: Server { name: "hub", title: "Hub", version: "1" }, addresses }
-}
-
-fn written<T>(write: impl FnOnce(&mut Vec<u8>) -> T) -> String {
-    let mut out = Vec::new();
-    drop(write(&mut out));
-    let text = String::from_utf8(out).expect("UTF-8");
-    Json::parse(Bytes::copy_from_slice(text.as_bytes())).expect("JSON");
-    text
-}
-
-fn raw(text: &str, wire: &'static str) -> Raw {
-    Raw { wire: Wire(wire.into()), json: Json::parse(Bytes::copy_from_slice(text.as_bytes())).expect("JSON") }
-}
-
-fn by() -> Party {
-    Party::Peer(PeerId::from("p"))
-}
-
-const INFO: &str = r#""io.modelcontextprotocol/serverInfo":{"name":"hub","title":"Hub","version":"1"}"#;
-
-#[test]
-fn m_34_a_result_of_this_protocol_keeps_unknown_fields_order_and_long_numbers() {
-    let result = r#"{"x":12345678901234567890.10,"content":[{"type":"text","text":"a","z":1}],"structuredContent":{"n":1.0},"_meta":{"k/v":1,"interlingua/fault":"forged"}}"#;
-    let raw = raw(result, "mcp/2025-11-25");
-    let done = Finished::completed(Output::default());
-    let modern = written(|out| {
-        encoder(Version::LATEST, &Verbatim).call(&done, Some(&raw), &by(), &Beside::default(), out);
-    });
-    assert_eq!(
-        modern,
-        format!(
-            r#"{{"resultType":"complete","x":12345678901234567890.10,"content":[{{"type":"text","text":"a","z":1}}],"structuredContent":{{"n":1.0}},"_meta":{{"k/v":1,{INFO}}}}}"#
-        )
-    );
-    let legacy = written(|out| {
-        encoder(Version::LATEST_LEGACY, &Verbatim).call(&done, Some(&raw), &by(), &Beside::default(), out);
-    });
-    assert!(!legacy.contains("resultType") && legacy.ends_with(r#""_meta":{"k/v":1}}"#), "{legacy}");
-}
-
-#[test]
-fn m_23_addresses_in_a_relayed_result_are_ours() {
-    let result = r#"{"content":[{"type":"resource_link","uri":"a:1","name":"n","y":2},{"type":"resource","resource":{"uri":"b:2","text":"t"}},{"type":"text","text":"uri"}]}"#;
-    let text = written(|out| {
-        let done = Finished::completed(Output::default());
-        let encoder = encoder(Version::LATEST_LEGACY, &Prefixed);
-        encoder.call(&done, Some(&raw(result, "mcp/2025-11-25")), &by(), &Beside::default(), out);
-    });
-    assert_eq!(
-        text,
-        r#"{"content":[{"type":"resource_link","uri":"hub://p/a:1","name":"n","y":2},{"type":"resource","resource":{"uri":"hub://p/b:2","text":"t"}},{"type":"text","text":"uri"}]}"#
-    );
-}
-
-#[test]
-fn m_13_every_modern_result_says_its_kind_and_who_answers() {
-    let encoder = encoder(Version::LATEST, &Verbatim);
-    let done = Finished::completed(Output::default());
-    let beside = Beside::default();
-    for text in [
-        written(|out| encoder.empty(out)),
-        written(|out| encoder.discover("", Cache::NONE, out)),
-        written(|out| encoder.list(List::Tools, std::iter::empty(), None, Cache::NONE, out)),
-        written(|out| encoder.call(&done, None, &by(), &beside, out)),
-        written(|out| encoder.read(&done, Some(&raw(r#"{"contents":[]}"#, "mcp/2025-06-18")), &by(), &beside, out)),
-        written(|out| encoder.prompt(&done, None, &by(), &beside, out)),
-        written(|out| encoder.complete(&done, &beside, out)),
-    ] {
-        assert!(text.starts_with(r#"{"resultType":"complete""#) && text.contains(INFO), "{text}");
+    fn end(&mut self, event: Event) -> Result<Value, Refused> {
+        match self.hears(event) {
+            Some(Frame::End(ended)) => ended.map(|result| serde_json::from_slice(result.json()).expect("JSON")),
+            other => panic!("an end: {other:?}"),
+        }
     }
 }
 
-#[test]
-fn m_37_public_is_passed_on_only_where_anyone_may_have_it() {
-    let encoder = encoder(Version::LATEST, &Verbatim);
-    let done = Finished::completed(Output::default());
-    let scope = |said: &str, public: bool| {
-        let result = format!(r#"{{"contents":[],"ttlMs":5,"cacheScope":"{said}"}}"#);
-        let beside = Beside { public, ..Beside::default() };
-        let read = written(|out| encoder.read(&done, Some(&raw(&result, "mcp/2026-07-28")), &by(), &beside, out));
-        let read = Json::parse(read.into_bytes().into()).expect("JSON");
-        assert_eq!(read.tree()["ttlMs"], 5);
-        read.tree()["cacheScope"].as_str().expect("a scope").to_owned()
-    };
-    assert_eq!(scope("public", true), "public");
-    for (said, public) in [("public", false), ("private", true), ("private", false), ("nonsense", true)] {
-        assert_eq!(scope(said, public), "private", "{said} {public}");
-    }
+fn started() -> Event {
+    let (skill, class) = (SkillId::new("p", "s"), RouteClass::Tool);
+    Event::Started(Route { skill, version: None, class, why: Why::Named, args: None })
 }
 
-#[test]
-fn what_another_protocol_answered_is_said_in_blocks_and_losses_are_told() {
-    let mut output = Output { structured: Some(json!({"n": 1}).into()), ..Output::default() };
-    output.artifacts = vec!["a1".into()];
-    let losses = [Loss::new("call.priority", LossKind::Dropped)];
-    let beside = Beside { losses: &losses, ..Beside::default() };
-    let done = Finished::completed(output);
-    let text = written(|out| encoder(Version::LATEST, &Verbatim).call(&done, None, &by(), &beside, out));
-    let result = Json::parse(text.into_bytes().into()).expect("JSON");
-    assert_eq!(result.tree()["content"][0]["text"], r#"{"n":1}"#);
-    assert_eq!(result.tree()["content"][1]["uri"], "interlingua://artifacts/a1");
-    assert_eq!(result.tree()["structuredContent"], json!({"n": 1}));
-    let lost = json!([{"what": "call.priority", "kind": "dropped"}]);
-    assert_eq!(result.tree()["_meta"]["interlingua/losses"], lost);
+fn says(channel: Channel, text: &str) -> Event {
+    let parts = vec![Part::text(text, Provenance::peer(PeerId::from("p")))];
+    Event::Said { message: MessageId::from("m"), channel, piece: Piece::Delta, parts }
 }
 
-#[test]
-fn a_value_that_a_version_has_no_place_for_is_text_or_told_as_lost() {
-    let (list, object) = (json!([1, 2]), json!({"n": 1}));
-    let lost = |version, structured: &serde_json::Value, said: Option<&str>| {
-        let parts = said.map(|text| Part::text(text, Provenance::hub())).into_iter().collect();
-        let output = Output { parts, structured: Some(structured.clone().into()), ..Output::default() };
-        let done = Finished::completed(output);
-        encoder(version, &Verbatim).call(&done, None, &by(), &Beside::default(), &mut Vec::new())
-    };
-    let structured = |kind| vec![Loss::new("output.structured", kind)];
-    assert_eq!(lost(Version::LATEST, &list, Some("two")), []);
-    assert_eq!(lost(Version::V2025_06_18, &object, Some("one")), []);
-    assert_eq!(lost(Version::V2025_06_18, &list, Some("two")), structured(LossKind::Dropped), "only objects, then");
-    assert_eq!(lost(Version::V2025_06_18, &list, Some("[1,2]")), structured(LossKind::Flattened), "its text says it");
-    assert_eq!(lost(Version::V2025_03_26, &object, None), structured(LossKind::Flattened), "it is all there is");
+fn progress(done: Option<f64>) -> Event {
+    Event::Progress { done, total: None, note: None }
 }
 
-#[test]
-fn a_failure_is_a_result_that_says_so_with_its_kind() {
-    let fault = Fault::caller(FaultKind::Denied, "a person said no");
-    let text = written(|out| encoder(Version::LATEST, &Verbatim).failed(&fault, out));
-    let result = Json::parse(text.into_bytes().into()).expect("JSON");
-    assert_eq!(
-        (result.tree()["isError"].as_bool(), &result.tree()["content"][0]["text"]),
-        (Some(true), &json!("a person said no"))
-    );
-    assert_eq!(result.tree()["_meta"]["interlingua/fault"]["kind"], "denied");
-}
-
-#[test]
-fn an_agent_says_how_the_conversation_goes_on() {
-    let part = Part::text("hello", Provenance::hub());
-    let done = Finished::completed(Output { parts: vec![part], ..Output::default() });
-    let beside = Beside { conversation: Some("c.1"), ..Beside::default() };
-    let text = written(|out| encoder(Version::LATEST, &Verbatim).call(&done, None, &by(), &beside, out));
-    let result = Json::parse(text.into_bytes().into()).expect("JSON");
-    assert_eq!(result.tree()["structuredContent"], json!({"message": "hello", "conversation": "c.1"}));
-}
-
-#[test]
-fn m_14_a_question_is_asked_under_its_number_with_the_state_to_bring_back() {
-    let question = Question {
+fn question(to: Addressee) -> Question {
+    Question {
         id: QuestionId(TaskId(7), 3),
-        to: interlingua_model::Addressee::Caller,
+        to,
         kind: QuestionKind::Roots,
-        text: "?".into(),
-        asked_by: by(),
+        text: "which?".into(),
+        asked_by: Party::Hub,
         expires: Time(1),
         resume: None,
         name: None,
-    };
-    let text = written(|out| encoder(Version::LATEST, &Verbatim).input_required(&[question], "sealed", out));
-    let result = Json::parse(text.into_bytes().into()).expect("JSON");
-    assert_eq!(result.tree()["resultType"], "input_required");
-    assert_eq!(result.tree()["inputRequests"]["q3"]["method"], "roots/list");
-    assert_eq!(result.tree()["requestState"], "sealed");
-}
-
-#[test]
-fn a_question_keeps_the_name_its_server_gave_it_where_that_is_one_questions_alone() {
-    let asked = |number: u32, name: Option<&str>| Question {
-        id: QuestionId(TaskId(7), number),
-        to: interlingua_model::Addressee::Caller,
-        kind: QuestionKind::Roots,
-        text: "?".into(),
-        asked_by: by(),
-        expires: Time(1),
-        resume: None,
-        name: name.map(|name| Box::new(name.into())),
-    };
-    let keys = |open: &[Question]| open.iter().map(|question| input_key(question, open)).collect::<Vec<_>>();
-    assert_eq!(keys(&[asked(0, Some("from")), asked(1, Some("to")), asked(2, None)]), ["from", "to", "q2"]);
-    assert_eq!(keys(&[asked(0, Some("a")), asked(1, Some("a"))]), ["q0", "q1"], "two of one name");
-    assert_eq!(keys(&[asked(0, Some("q1")), asked(1, None)]), ["q0", "q1"], "the name of another's number");
-    let long = "n".repeat(LONGEST_NAME + 1);
-    assert_eq!(keys(&[asked(0, Some("")), asked(1, Some(&long))]), ["q0", "q1"], "no name, and too long a one");
-}
-
-#[test]
-fn what_a_result_cannot_say_is_told_with_what_was_lost_before_and_returned_without_it() {
-    let code = Part::new(
-        interlingua_model::Body::Code { source: "print(1)".into(), language: "python".into() },
-        Provenance::hub(),
-    );
-    let stored = interlingua_model::Blob::Stored { digest: Digest([7; 32]), len: 300_000 };
-    let large = Part::new(interlingua_model::Body::Blob(stored), Provenance::hub());
-    let done = Finished::completed(Output { parts: vec![code, large], ..Output::default() });
-    let before = [Loss::new("call.priority", LossKind::Dropped)];
-    let beside = Beside { losses: &before, ..Beside::default() };
-    let here =
-        [Loss::new("part.code.language", LossKind::Flattened), Loss::new("part.blob", LossKind::Dropped)].to_vec();
-    let encoder = encoder(Version::LATEST, &Verbatim);
-    let (mut called, mut prompted, mut read) = (Vec::new(), Vec::new(), Vec::new());
-    assert_eq!(encoder.call(&done, None, &by(), &beside, &mut called), here);
-    assert_eq!(encoder.prompt(&done, None, &by(), &beside, &mut prompted), here);
-    assert_eq!(encoder.read(&done, None, &by(), &beside, &mut read), here);
-    for told in [called, prompted, read] {
-        let told = Json::parse(told.into()).expect("JSON");
-        let losses = told.tree()["_meta"][meta::LOSSES].as_array().expect("losses").clone();
-        let what: Vec<_> = losses.iter().filter_map(|loss| loss["what"].as_str()).collect();
-        assert_eq!(what, ["call.priority", "part.code.language", "part.blob"]);
     }
-    let theirs = raw(r#"{"content":[],"contents":[],"messages":[]}"#, "mcp/2025-06-18");
-    assert_eq!(encoder.call(&done, Some(&theirs), &by(), &beside, &mut Vec::new()), [], "passed on as it came");
+}
+
+#[test]
+fn progress_is_told_under_the_clients_token_and_only_rises() {
+    let mut reader = Reader::new(Version::LATEST_LEGACY, Verb::Call);
+    let mut told = |done| reader.message(progress(done)).map(|it| it["params"]["progress"].as_f64().expect("a number"));
+    let all: Vec<Option<f64>> = [Some(2.0), Some(1.0), None, Some(3.0), Some(4.5)].into_iter().map(&mut told).collect();
+    assert_eq!(all, [Some(2.0), None, Some(3.0), None, Some(4.5)]);
+    let waits = reader.message(Event::Asked(question(Addressee::Approvers))).expect("told");
+    assert_eq!(waits["params"]["message"], "waits for approval: which?");
+    assert_eq!((&waits["params"]["progressToken"], &waits["params"]["progress"]), (&json!(7), &json!(5.5)));
+    reader.said.progress = None;
+    assert_eq!(reader.message(progress(Some(9.0))), None, "no token, no progress");
+}
+
+#[test]
+fn log_lines_below_the_wanted_level_are_not_told() {
+    let mut reader = Reader::new(Version::LATEST_LEGACY, Verb::Call);
+    assert_eq!(reader.message(started()), None);
+    assert_eq!(reader.message(says(Channel::Note(Level::Info), "quiet")), None);
+    let told = reader.message(says(Channel::Note(Level::Error), "loud")).expect("told");
+    assert_eq!(told["params"], json!({"level": "error", "logger": "p", "data": "loud"}));
+}
+
+#[test]
+fn a_question_is_a_request_in_a_session_and_is_taken_back_when_nobody_waits_for_it() {
+    let mut reader = Reader::new(Version::LATEST_LEGACY, Verb::Call);
+    let asked = reader.message(Event::Asked(question(Addressee::Caller))).expect("asked");
+    assert_eq!(asked["method"], "roots/list");
+    let settled =
+        |how| Event::Settled { question: question(Addressee::Caller).id, by: Party::Caller, how, decided: None };
+    let cancelled = reader.message(settled(How::Expired)).expect("told");
+    assert_eq!(cancelled["params"]["requestId"], asked["id"]);
+    assert_eq!(reader.message(settled(How::Answered)), None);
+    reader.told = Told::having_asked(vec![question(Addressee::Caller).id]);
+    assert_eq!(reader.message(Event::Asked(question(Addressee::Caller))), None, "asked on another stream");
+}
+
+#[test]
+fn a_question_ends_a_modern_request_where_something_is_left_to_ask() {
+    let mut reader = Reader::new(Version::LATEST, Verb::Call);
+    assert_eq!(reader.message(Event::Asked(question(Addressee::Caller))), None, "it was answered for the client");
+    reader.required = Some(InputRequired { open: vec![question(Addressee::Caller)], state: "sealed".into() });
+    let result = reader.end(Event::Asked(question(Addressee::Caller))).expect("a result");
+    assert_eq!((&result["resultType"], &result["requestState"]), (&json!("input_required"), &json!("sealed")));
+}
+
+#[test]
+fn what_was_said_is_the_result_and_only_the_end_has_one() {
+    let mut reader = Reader::new(Version::LATEST_LEGACY, Verb::Call);
+    for event in [started(), says(Channel::Answer, "one "), says(Channel::Reasoning, "?"), says(Channel::Answer, "two")]
+    {
+        assert_eq!(reader.message(event), None);
+    }
+    let output = Output { said: Some(MessageId::from("m")), ..Output::default() };
+    let result = reader.end(Event::Finished(Finished::completed(output))).expect("a result");
+    assert_eq!(result["content"], json!([{"type": "text", "text": "one two"}]));
+}
+
+#[test]
+fn what_this_version_cannot_say_comes_back_as_a_loss() {
+    let mut reader = Reader::new(Version::LATEST, Verb::Call);
+    let code = Body::Code { source: "print(1)".into(), language: "python".into() };
+    let output = Output { parts: vec![Part::new(code, Provenance::hub())], ..Output::default() };
+    let told = reader.record(Record::emitted(Event::Finished(Finished::completed(output))));
+    assert_eq!(told.losses.iter().map(|loss| &*loss.what).collect::<Vec<_>>(), ["part.code.language"]);
+}
+
+#[test]
+fn a_failure_is_an_error_or_a_result_by_what_was_asked() {
+    let failed = |kind| Event::Finished(Finished::failed(Fault::caller(kind, "no")));
+    let result = Reader::new(Version::LATEST, Verb::Call).end(failed(FaultKind::Denied)).expect("a result");
+    assert_eq!(result["isError"], true);
+    let mut reading = Reader::new(Version::LATEST, Verb::Read);
+    reading.reply.uri = Some("test://a".into());
+    let empty = Event::Finished(Finished::completed(Output::default()));
+    let refused = reading.end(empty).expect_err("a resource without contents is not there");
+    assert_eq!(refused.error.code, rpc::INVALID_PARAMS);
+    assert_eq!(refused.error.data.expect("data").tree()["uri"], "test://a");
+    assert!(refused.error.message.contains("you are anonymous here"), "{}", refused.error.message);
+}
+
+#[test]
+fn an_answer_larger_than_what_is_held_is_given_up() {
+    let mut reader = Reader::new(Version::LATEST, Verb::Call);
+    let long = "x".repeat(interlingua_model::transcript::MAX_SAID + 1);
+    let frame = reader.hears(says(Channel::Answer, &long));
+    assert!(matches!(&frame, Some(Frame::GivenUp(Err(refused))) if refused.status == 413), "{frame:?}");
+}
+
+#[test]
+fn records_other_than_events_are_not_told() {
+    let selected =
+        interlingua_model::Selected { skill: SkillId::new("p", "s"), others: Vec::new(), attempt: 0, fault: None };
+    let told = Reader::new(Version::LATEST, Verb::Call).record(Record::Selected(selected));
+    assert!(told.value.is_empty() && told.losses.is_empty());
 }

@@ -7,7 +7,7 @@ use crate::decode::{
     Context, Filter, Header, Incoming, Invalid, List, NamedTool, Names, NoTool, Own, ReplyTo, Said, SessionRequest,
     Turn,
 };
-use crate::encode::{Beside, Cache, Encoder, input_key};
+use crate::encode::{Asks, Beside, Cache, Encoder, Ended, Written, input_key};
 use crate::fault::Refused;
 use crate::question;
 use interlingua_model::{
@@ -18,11 +18,10 @@ use interlingua_wire::codec::Meaning;
 use interlingua_wire::members::Members;
 use interlingua_wire::rpc;
 
-use super::call_stream::{Asks, CallContext, CallStream, Ended, answered};
+use super::call_stream::{CallContext, CallStream, answered};
 use super::listing::Listing;
 use super::own::Shown;
 use super::state::RequestState;
-use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::Endpoint;
 use interlingua_endpoint::oauth::resource;

@@ -1,27 +1,25 @@
-//! Call stream. A call that runs, as its client sees it: events become notifications, questions are asked as the era has it, and the
-//! end is one result or one error.
+//! Call stream. A call that runs, as its client sees it: what its exchange says is encoded, questions are put or answered for the
+//! client, and a receipt takes the place of a result that takes long.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};
-use crate::encode::{Beside, Encoder, input_key, notify};
-use crate::fault::{self, Refused, Spelling as Spelt, Verb};
+use crate::encode::{Asks, Encoder, Ended, Frame, Frames, InputRequired, Telling, Told, Written, encode, input_key};
+use crate::fault::Verb;
 use crate::question;
 use crate::wire::content::Addresses;
 use interlingua_machines::words::say;
 use interlingua_model::{
-    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Level, Noun, Outcome, Part,
-    Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, Transcript, Uri, Why,
+    Addressee, Answer, Carried, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Outcome, Party, Principal,
+    Question, QuestionId, QuestionKind, Record, Signal, TaskId, Text, Uri,
 };
 use interlingua_wire::members::Members;
-use interlingua_wire::rpc::{self, Id};
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::state::RequestState;
-use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::Endpoint;
 use interlingua_hub::audit::losses::Leg;
@@ -29,18 +27,6 @@ use interlingua_hub::{Running, entropy};
 
 /// After this long a client that can hold a receipt gets one.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What a request ends in: a result, as it is written, or an error.
-pub(super) type Ended = Result<Written, Refused>;
-
-/// How questions reach the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asks {
-    /// In a result that ends the request (modern).
-    InResult,
-    /// As requests of the server, while the call goes on (legacy).
-    AsRequests,
-}
 
 /// What is known of a call besides its exchange.
 pub(super) struct CallContext {
@@ -61,16 +47,13 @@ pub(super) struct CallContext {
 pub(super) struct CallStream {
     about: CallContext,
     running: Running,
-    /// Who answers.
-    party: Party,
-    told: Option<f64>,
-    transcript: Transcript,
+    pub(super) told: Told,
+    /// Frames of the entry that was read last.
+    ready: <Frames as IntoIterator>::IntoIter,
     /// When a receipt is due.
     due: Option<Instant>,
     /// What approvers are asked, and when its client is told so instead of being held any longer.
     pending: Option<(Text, Instant)>,
-    /// Asked already, on another stream of the same call.
-    asked: Vec<QuestionId>,
     /// How far it was read.
     pub(super) seq: u64,
     /// Its client was told what came of it, or how to ask.
@@ -116,41 +99,38 @@ impl CallContext {
 
     /// A fault as this protocol says it to this caller.
     pub(super) fn refuse(&self, fault: &Fault) -> Ended {
-        let fault = &fault.clone().told_to(&self.by);
-        if fault.kind == FaultKind::Internal {
-            tracing::error!(event = "request_failed", protocol = "mcp", error = %fault, cause = ?fault.source, "a request failed inside the hub");
-        }
-        match fault::spelling(fault, self.said.version, self.reply.verb) {
-            Spelt::Error { code, status } => {
-                let error = match &self.reply.uri {
-                    Some(uri) if fault.kind == FaultKind::NotFound(Noun::Resource) => {
-                        fault::not_found(fault, code, uri)
-                    }
-                    Some(_) | None => fault::error(fault, code),
-                };
-                Err(Refused { error, status })
-            }
-            Spelt::Outcome => Ok(Written::by(|out| {
-                self.encoder().failed(fault, out);
-            })),
+        report(fault);
+        self.encoder().refusal(&fault.clone().told_to(&self.by), &self.reply)
+    }
+
+    /// What entries of its exchange are told with.
+    fn telling<'a>(&'a self, required: Option<&'a InputRequired>, told: &'a mut Told) -> Telling<'a> {
+        Telling {
+            said: &self.said,
+            by: &self.by,
+            reply: &self.reply,
+            server: SERVER,
+            addresses: self,
+            conversation: self.conversation.as_deref(),
+            public: self.public,
+            asks: self.asks,
+            required,
+            told,
         }
     }
 
-    /// Can this client be asked this?
-    fn can_ask(&self, question: &Question) -> bool {
-        question.to == Addressee::Caller
-            && self.said.client.kinds().has(question.kind.set())
-            && question::encode(question, self.said.version).is_some()
+    fn is_askable(&self, asked: &Question) -> bool {
+        question::is_askable(asked, self.said.client, self.said.version)
     }
 
     /// The open questions of a task that this client can be asked. The others that are for the caller are answered for it.
     pub(super) async fn questions(&self, task: TaskId) -> Result<Vec<Question>, Fault> {
         let Some(live) = self.shared.hub.live(task) else { return Ok(Vec::new()) };
         let mut open = live.questions();
-        for question in open.iter().filter(|question| question.to == Addressee::Caller && !self.can_ask(question)) {
+        for question in open.iter().filter(|question| question.to == Addressee::Caller && !self.is_askable(question)) {
             self.answer_for(question).await?;
         }
-        open.retain(|question| self.can_ask(question));
+        open.retain(|question| self.is_askable(question));
         Ok(open)
     }
 
@@ -170,24 +150,22 @@ impl CallContext {
 
     /// The result that asks.
     pub(super) fn input_required(&self, questions: &[Question], state: RequestState) -> Ended {
-        let state = match state.seal(&self.shared.hub, &self.by, &self.reply.call.digest()) {
-            Ok(state) => state,
-            Err(fault) => return self.refuse(&fault),
-        };
-        Ok(Written::by(|out| self.encoder().input_required(questions, &state, out)))
+        match self.sealed(state) {
+            Ok(state) => Ok(Written::by(|out| self.encoder().input_required(questions, &state, out))),
+            Err(fault) => self.refuse(&fault),
+        }
+    }
+
+    /// What only this client can bring back, and with this call alone.
+    fn sealed(&self, state: RequestState) -> Result<String, Fault> {
+        state.seal(&self.shared.hub, &self.by, &self.reply.call.digest())
     }
 }
 
-/// A question as a request of the server; its id is the question's, so that any process can take the answer.
-pub(super) fn request(question: &Question, about: &CallContext) -> Option<Vec<u8>> {
-    let asking = question::encode(question, about.said.version)?;
-    let mut out = Vec::new();
-    rpc::write_request(&request_id(question.id), asking.method, Some(&asking.params), &mut out);
-    Some(out)
-}
-
-fn request_id(question: QuestionId) -> Id {
-    Id::text(&question.to_string())
+fn report(fault: &Fault) {
+    if fault.kind == FaultKind::Internal {
+        tracing::error!(event = "request_failed", protocol = "mcp", error = %fault, cause = ?fault.source, "a request failed inside the hub");
+    }
 }
 
 impl CallStream {
@@ -196,21 +174,13 @@ impl CallStream {
         CallStream {
             about,
             running,
-            party: Party::Hub,
-            told: None,
-            transcript: Transcript::default(),
+            told: Told::default(),
+            ready: Frames::None.into_iter(),
             due: receipt.then(|| Instant::now() + PATIENCE),
             pending: None,
-            asked: Vec::new(),
             seq: 0,
             over: false,
         }
-    }
-
-    /// These questions need not be put again.
-    pub(super) fn having_asked(mut self, asked: Vec<QuestionId>) -> CallStream {
-        self.asked = asked;
-        self
     }
 
     pub(super) fn task(&self) -> TaskId {
@@ -240,6 +210,9 @@ impl CallStream {
 
     async fn advance(&mut self) -> Next {
         loop {
+            if let Some(frame) = self.ready.next() {
+                return self.sent(frame);
+            }
             let patience = self.due.or(self.pending.as_ref().map(|(_, until)| *until));
             let entry = match patience {
                 None => self.running.next().await,
@@ -273,88 +246,78 @@ impl CallStream {
         }
     }
 
+    fn sent(&self, frame: Frame) -> Next {
+        match frame {
+            Frame::Message(message) => Next::Message(message),
+            Frame::End(ended) => Next::Ended(ended),
+            Frame::GivenUp(ended) => {
+                // Nobody else reads a call that outlives its client for a receipt that was never given.
+                if self.about.reply.detached {
+                    self.leave();
+                }
+                Next::Ended(ended)
+            }
+        }
+    }
+
+    /// Makes the frames of an entry ready, unless the request ends before.
     async fn take(&mut self, entry: &Entry) -> Option<Next> {
-        match &entry.record {
-            Record::Emitted { event, raw, .. } => match self.transcript.push(&entry.record) {
-                Ok(()) => self.event(event, raw.as_ref(), entry.seq).await,
-                Err(fault) => Some(Next::Ended(self.give_up(&fault))),
+        let required = match &entry.record {
+            Record::Emitted { event, .. } => match self.prepare(event, entry.seq).await {
+                Ok(required) => required,
+                Err(fault) => return Some(Next::Ended(self.about.refuse(&fault))),
             },
             // The peer itself gave a receipt.
             Record::Sent(sent) if sent.remote.is_some() && sent.open && self.due.is_some() => {
-                Some(Next::Ended(self.receipt().await))
+                return Some(Next::Ended(self.receipt().await));
             }
-            Record::Sent(_) | Record::Selected(_) | Record::Accepted { .. } | Record::Received { .. } => None,
+            Record::Sent(_) | Record::Selected(_) | Record::Accepted { .. } | Record::Received { .. } => return None,
+        };
+        let Carried { value, losses } = encode(entry, &mut self.about.telling(required.as_ref(), &mut self.told));
+        if !losses.is_empty() {
+            let (hub, by, wire) = (&self.about.shared.hub, &self.about.by, self.about.said.version.wire());
+            let skill = self.told.route().map(|route| &route.skill);
+            hub.lost(&Leg { by, of: self.running.named(), wire, skill }, &losses);
         }
+        self.ready = value.into_iter();
+        None
     }
 
-    async fn event(&mut self, event: &Event, raw: Option<&Raw>, seq: u64) -> Option<Next> {
+    /// What is due before an event is told. Returns what the client is asked in a result.
+    async fn prepare(&mut self, event: &Event, seq: u64) -> Result<Option<InputRequired>, Fault> {
         match event {
-            Event::Started(route) => {
-                self.party = Party::Peer(route.skill.peer.clone());
-                None
-            }
-            Event::Said { channel: Channel::Note(level), parts, .. } => self.note(*level, parts),
-            Event::Said { channel: Channel::Answer | Channel::Reasoning, .. } | Event::Artifact(_) => None,
-            Event::Progress { done, total, note } => self.progress(*done, *total, note.as_deref()),
-            Event::Step(step) => step.note().and_then(|note| self.progress(None, None, Some(&note))),
-            Event::Asked(question) => self.asked(question, seq).await,
-            Event::Settled { question, how, .. } => {
-                self.pending = None;
-                self.settled(*question, *how)
-            }
-            Event::Finished(finished) => Some(Next::Ended(self.finished(finished, raw))),
+            Event::Asked(question) => match question.to {
+                Addressee::Caller => return self.asked(question, seq).await,
+                Addressee::Approvers if self.about.reply.verb == Verb::Call => {
+                    let wait = self.about.shared.own.settings().approval_wait;
+                    self.pending = Some((question.text.clone(), Instant::now() + wait));
+                }
+                Addressee::Approvers => {}
+            },
+            Event::Settled { .. } => self.pending = None,
+            Event::Finished(Finished { outcome: Outcome::Failed(fault), .. }) => report(fault),
+            Event::Finished(_)
+            | Event::Started(_)
+            | Event::Said { .. }
+            | Event::Artifact(_)
+            | Event::Progress { .. }
+            | Event::Step(_) => {}
         }
+        Ok(None)
     }
 
-    fn note(&self, level: Level, parts: &[Part]) -> Option<Next> {
-        let wanted = self.about.said.log.is_some_and(|least| level >= least);
-        let logger = match &self.party {
-            Party::Peer(peer) => Some(peer.as_str()),
-            Party::Caller | Party::Hub => None,
-        };
-        wanted.then(|| Next::Message(notify::message(level, logger, parts)))
-    }
-
-    /// Under the client's own token, and always rising.
-    fn progress(&mut self, done: Option<f64>, total: Option<f64>, note: Option<&str>) -> Option<Next> {
-        let token = self.about.said.progress.as_ref()?;
-        let done = done.unwrap_or(self.told.unwrap_or(0.0) + 1.0);
-        if self.told.is_some_and(|told| done <= told) {
-            return None;
-        }
-        self.told = Some(done);
-        Some(Next::Message(notify::progress(token, done, total, note)))
-    }
-
-    async fn asked(&mut self, question: &Question, seq: u64) -> Option<Next> {
-        if question.to == Addressee::Approvers {
-            if self.about.reply.verb == Verb::Call {
-                let wait = self.about.shared.own.settings().approval_wait;
-                self.pending = Some((question.text.clone(), Instant::now() + wait));
-            }
-            let note = format!("waits for approval: {}", question.text);
-            return self.progress(None, None, Some(&note));
-        }
-        let open = match self.about.questions(self.task()).await {
-            Ok(open) => open,
-            Err(fault) => return Some(Next::Ended(self.about.refuse(&fault))),
-        };
+    async fn asked(&mut self, question: &Question, seq: u64) -> Result<Option<InputRequired>, Fault> {
+        let open = self.about.questions(self.task()).await?;
         match self.about.asks {
-            Asks::AsRequests if self.about.can_ask(question) && !self.asked.contains(&question.id) => {
-                request(question, &self.about).map(Next::Message)
-            }
-            Asks::AsRequests => None,
+            Asks::AsRequests => Ok(None),
             Asks::InResult => {
-                let open = match self.answer_with_brought(open).await {
-                    Ok(open) => open,
-                    Err(fault) => return Some(Next::Ended(self.about.refuse(&fault))),
-                };
+                let open = self.answer_with_brought(open).await?;
                 if open.is_empty() {
-                    return None;
+                    return Ok(None);
                 }
                 let until = open.iter().map(|question| question.expires).max().unwrap_or(question.expires);
-                let state = RequestState { task: self.task(), seq, until };
-                Some(Next::Ended(self.about.input_required(&open, state)))
+                let state = self.about.sealed(RequestState { task: self.task(), seq, until })?;
+                Ok(Some(InputRequired { open, state }))
             }
         }
     }
@@ -376,66 +339,6 @@ impl CallStream {
             }
         }
         Ok(left)
-    }
-
-    /// A request that nobody waits for any more is taken back.
-    fn settled(&self, question: QuestionId, how: interlingua_model::How) -> Option<Next> {
-        use interlingua_model::How;
-        match (how, self.about.asks) {
-            (How::Expired | How::Withdrawn, Asks::AsRequests) => {
-                Some(Next::Message(notify::cancelled(&request_id(question), "the question is not open any more")))
-            }
-            (How::Answered | How::Declined | How::Expired | How::Withdrawn, _) => None,
-        }
-    }
-
-    fn finished(&mut self, finished: &Finished, raw: Option<&Raw>) -> Ended {
-        let mut finished = self.transcript.whole(finished);
-        // What the outcome names is among the parts now; what else was made on the way is no part of the answer.
-        finished.output.artifacts.clear();
-        let encoder = self.about.encoder();
-        let conversation = self.about.conversation.as_deref();
-        let public = self.about.public;
-        let Transcript { route, losses, .. } = &self.transcript;
-        let skill = route.as_ref().map(|route| &route.skill);
-        // Whoever named the skill knows it.
-        let route = route.as_ref().filter(|route| route.why != Why::Named);
-        let beside = Beside { losses, conversation, public, route, ..Beside::default() };
-        let mut out = Written::with_capacity(512);
-        let lost = match (&finished.outcome, self.about.reply.verb) {
-            (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {
-                Spelt::Error { .. } => return self.about.refuse(fault),
-                Spelt::Outcome => encoder.call(&finished, raw, &self.party, &beside, out.end()),
-            },
-            (Outcome::Completed | Outcome::Cancelled { .. }, Verb::Call) => {
-                encoder.call(&finished, raw, &self.party, &beside, out.end())
-            }
-            (Outcome::Cancelled { why, .. }, Verb::Prompt | Verb::Read | Verb::Other) => {
-                let text = format!("cancelled: {}", why.as_str());
-                return Err(Refused { error: rpc::Error::new(rpc::INTERNAL_ERROR, text), status: 200 });
-            }
-            (Outcome::Completed, Verb::Prompt) => encoder.prompt(&finished, raw, &self.party, &beside, out.end()),
-            (Outcome::Completed, Verb::Read) if finished.output.parts.is_empty() && raw.is_none() => {
-                let kind = FaultKind::NotFound(Noun::Resource);
-                return self.about.refuse(&Fault::caller(kind, "Resource not found"));
-            }
-            (Outcome::Completed, Verb::Read) => encoder.read(&finished, raw, &self.party, &beside, out.end()),
-            (Outcome::Completed, Verb::Other) => {
-                encoder.complete(&finished, &beside, out.end());
-                Vec::new()
-            }
-        };
-        let (hub, by, wire) = (&self.about.shared.hub, &self.about.by, self.about.said.version.wire());
-        hub.lost(&Leg { by, of: self.running.named(), wire, skill }, &lost);
-        Ok(out)
-    }
-
-    /// Its answer is too large to be told; nobody else reads a call that outlives its client for a receipt that was never given.
-    fn give_up(&self, fault: &Fault) -> Ended {
-        if self.about.reply.detached {
-            self.leave();
-        }
-        self.about.refuse(fault)
     }
 
     /// Ends a call that would go on without its client.

@@ -6,6 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::decode::{Header, Said, decode};
+use crate::encode::{Asks, Ended};
 use crate::fault::Refused;
 use crate::wire::{headers, meta};
 use crate::{Era, Version, fault};
@@ -23,7 +24,7 @@ use interlingua_wire::rpc::{self, Frame, Id, Message};
 
 use super::Scope;
 use super::ask::{Asker, Reply};
-use super::call_stream::{Asks, CallStream, Ended, Next};
+use super::call_stream::{CallStream, Next};
 use super::frames;
 use super::listen;
 use super::views;

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::decode::{Said, SessionRequest, decode, initialize};
-use crate::encode::Encoder;
+use crate::encode::{Asks, Encoder, Ended, Written};
 use crate::fault::Refused;
 use crate::wire::capabilities::Client;
 use crate::wire::headers;
@@ -26,12 +26,11 @@ use interlingua_wire::rpc::{self, Id, Message};
 use serde_json::json;
 
 use super::ask::{Asker, Reply};
-use super::call_stream::{Asks, CallStream, Ended, Next, answered};
+use super::call_stream::{CallStream, Next, answered};
 use super::http::{Arrived, end_message, ended_response, faulted, refused};
-use super::listen::{self, Telling};
+use super::listen::{self, Listening};
 use super::resume::{self, ResumePoint};
 use super::sessions::{Memory, Running, Session};
-use super::written::Written;
 use super::{SERVER, Spelling, frames};
 use crate::Endpoint;
 use interlingua_endpoint::error_format;
@@ -274,7 +273,7 @@ impl Arrived {
     fn session_stream(&self, within: &Within) -> Response {
         let hub = &self.shared.hub;
         let mode = self.shared.own.settings().mode(&self.scope);
-        let telling = Telling::new(&self.shared, &within.by, &self.scope, Spelling(mode), None);
+        let telling = Listening::new(&self.shared, &within.by, &self.scope, Spelling(mode), None);
         let over = (within.memory.take_stream(), hub.stopping().clone());
         let state = (telling, vec![frames::COMMENT], within.memory.clone(), over);
         frames::response(unfold(state, |(mut telling, mut ready, memory, over)| async move {

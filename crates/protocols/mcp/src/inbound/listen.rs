@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::Version;
 use crate::decode::Filter;
-use crate::encode::Encoder;
 use crate::encode::notify::{self, Changed};
+use crate::encode::{Encoder, Written};
 use crate::wire::content::Addresses;
 use axum::response::Response;
 use bytes::Bytes;
@@ -19,7 +19,6 @@ use interlingua_wire::rpc::Id;
 use tokio::time::Instant;
 
 use super::ask::Asker;
-use super::written::Written;
 use super::{SERVER, Scope, Spelling, frames};
 use crate::Endpoint;
 use interlingua_hub::news::{Heard, Listener};
@@ -37,7 +36,7 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
         std::mem::take(&mut filter.updates).into_iter().filter_map(|uri| Some((uri.clone(), follow(&uri)?))).collect();
     filter.updates = held.iter().map(|(uri, _)| uri.clone()).collect();
     let mode = asker.shared.own.settings().mode(&asker.scope);
-    let telling = Telling::new(&asker.shared, &asker.by, &asker.scope, Spelling(mode), Some(id.clone()));
+    let telling = Listening::new(&asker.shared, &asker.by, &asker.scope, Spelling(mode), Some(id.clone()));
     let first = frames::event(None, &notify::acknowledged(&filter, &id));
     let (stopping, version) = (hub.stopping().clone(), asker.said.version);
     let state = (Some((telling, held)), vec![first], filter, id, stopping);
@@ -84,7 +83,7 @@ fn place(shared: &Endpoint, scope: &Scope, uri: &str) -> Result<(PeerId, Uri), F
 }
 
 /// Hears news and tells what its client wants to hear.
-pub(super) struct Telling {
+pub(super) struct Listening {
     shared: Arc<Endpoint>,
     by: Principal,
     news: Listener,
@@ -102,16 +101,16 @@ struct HeldNews {
     updated: Vec<Text>,
 }
 
-impl Telling {
+impl Listening {
     pub(super) fn new(
         shared: &Arc<Endpoint>,
         by: &Principal,
         scope: &Scope,
         spelling: Spelling,
         subscription: Option<Id>,
-    ) -> Telling {
+    ) -> Listening {
         let (shared, by, scope, news) = (shared.clone(), by.clone(), scope.clone(), shared.hub.notices());
-        Telling { shared, by, news, scope, spelling, subscription, held: HeldNews::default(), due: None }
+        Listening { shared, by, news, scope, spelling, subscription, held: HeldNews::default(), due: None }
     }
 
     /// The rules may have changed since it was asked for.

@@ -7,7 +7,7 @@
 //! | `legacy`, `sessions`, `resume` | the legacy era: sessions, their streams, and lost ones taken up again |
 //! | `ask` | one request, whatever its transport: lists, calls, reads, prompts, completions, tasks |
 //! | `tasks` | calls that go on without their client, by the id it was given |
-//! | `going` | a call that runs: its events as notifications, its questions, its result |
+//! | `call_stream` | a call that runs: its events as notifications, its questions, its result |
 //! | `listing` | what is listed, and what its names mean; made once for each state of the catalogue |
 //! | `own` | which tools are the hub's own, and which of them are listed |
 //! | `instructions` | what a client's model is told of the part of the hub that it sees |
@@ -36,7 +36,6 @@ mod sessions;
 mod state;
 mod tasks;
 mod views;
-mod written;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

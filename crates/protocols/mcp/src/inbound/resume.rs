@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::decode::{ReplyTo, Said};
+use crate::encode::{Asks, Told, request};
 use crate::fault::Verb;
 use axum::response::Response;
 use base64::Engine;
@@ -17,7 +18,7 @@ use interlingua_model::{Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_wire::rpc::Id;
 
 use super::Spelling;
-use super::call_stream::{Asks, CallContext, CallStream, Next, request};
+use super::call_stream::{CallContext, CallStream, Next};
 use super::frames;
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
@@ -163,9 +164,11 @@ async fn taken_up(
         public: false,
     };
     let open = about.questions(place.task).await?;
-    let again = open.iter().filter_map(|question| request(question, &about)).collect();
+    let again = open.iter().filter_map(|question| request(question, about.said.version)).collect();
     let asked = open.iter().map(|question| question.id).collect();
-    Ok((CallStream::new(about, running).having_asked(asked), again))
+    let mut going = CallStream::new(about, running);
+    going.told = Told::having_asked(asked);
+    Ok((going, again))
 }
 
 #[cfg(test)]

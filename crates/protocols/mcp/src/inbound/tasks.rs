@@ -3,13 +3,13 @@
 
 use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};
+use crate::encode::{Asks, Ended, Written};
 use crate::fault::{Refused, Verb};
 use interlingua_model::{Addressee, Fault, FaultKind, Signal, TaskId};
 use interlingua_wire::members::Members;
 
 use super::ask::{Asker, Reply, sorted};
-use super::call_stream::{Asks, CallContext, CallStream, Ended};
-use super::written::Written;
+use super::call_stream::{CallContext, CallStream};
 
 impl Asker {
     pub(super) async fn task_get(&self, id: TaskId, about: CallContext) -> Reply {

@@ -3,8 +3,8 @@
 
 use interlingua_model::{Json, Party};
 
-use super::super::wire::meta::META;
 use super::{Beside, Blocks, Cache, Encoder};
+use crate::wire::meta::META;
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::object::Object;
 

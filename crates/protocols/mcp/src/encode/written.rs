@@ -8,37 +8,37 @@ use interlingua_wire::rpc::{self, Id};
 const ROOM: usize = 96;
 
 #[derive(Debug)]
-pub(super) struct Written {
+pub struct Written {
     /// Room, then the result.
     bytes: Vec<u8>,
 }
 
 impl Written {
     /// Of about this size.
-    pub(super) fn with_capacity(size: usize) -> Written {
+    pub fn with_capacity(size: usize) -> Written {
         let mut bytes = Vec::with_capacity(ROOM + size + 1);
         bytes.resize(ROOM, 0);
         Written { bytes }
     }
 
     /// One that `write` appends to what it is given.
-    pub(super) fn by(write: impl FnOnce(&mut Vec<u8>)) -> Written {
+    pub fn by(write: impl FnOnce(&mut Vec<u8>)) -> Written {
         let mut written = Written::with_capacity(0);
         write(written.end());
         written
     }
 
     /// Where it goes on.
-    pub(super) fn end(&mut self) -> &mut Vec<u8> {
+    pub fn end(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    pub(super) fn json(&self) -> &[u8] {
+    pub fn json(&self) -> &[u8] {
         &self.bytes[ROOM..]
     }
 
     /// The response message to the request of this id.
-    pub(super) fn message(mut self, id: &Id) -> Bytes {
+    pub fn message(mut self, id: &Id) -> Bytes {
         let mut head = Vec::with_capacity(ROOM);
         rpc::write_result(id, &mut head, |_| {});
         // A result is the last member.
