@@ -1,4 +1,4 @@
-//! What an agent says of itself: its card (section 4.4, 8). [`write`] makes the hub's own cards, [`read`] reads those of others in
+//! What an agent says of itself: its card (section 4.4, 8). [`mod@write`] makes the hub's own cards, [`read`] reads those of others in
 //! either generation, [`signature`] is who says so.
 //!
 //! Deliberately absent: where cards are fetched, how long they are used, and whose signature is trusted.
