@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::decode::{Context, Own, decode};
 use crate::link::Tongue;
 use crate::say::End;
 use crate::server::{Asked, Happening, Why};
-use crate::{WIRE, decode, encode, fault};
+use crate::wire::ClientMessage;
+use crate::{WIRE, encode, fault};
 use interlingua_model::{
-    CancelWhy, Event, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
+    Call, CancelWhy, Event, Fault, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
 };
+use interlingua_wire::codec::Meaning;
 use tokio::sync::oneshot;
 
 use super::Desk;
@@ -30,15 +33,14 @@ pub(crate) async fn follow(
     // The words may be for a tool of a device that has just come in; once it is listed, the hub's search waits for its index.
     desk.registrar.settled().await;
     let Asked { session, target, .. } = &asked;
-    let peer = desk.registrar.name(target).map_or_else(|| target.clone(), |name| name.0);
-    let call = {
-        let addressed = Asked { target: peer.clone(), ..asked.clone() };
-        decode::task(&addressed, entropy::message_id(), desk.settings().rules.grace, hub.now())
-    };
-    let id = call.id.clone();
-    let peer = PeerId(peer);
+    let (id, peer) = (entropy::message_id(), desk.registrar.name(target).unwrap_or_else(|| PeerId(target.clone())));
+    let (tongue, grace, now) = (asked.tongue, desk.settings().rules.grace, hub.now());
+    let call = call(&asked.message, &Context { id: &id, target: &peer, tongue, grace, now });
     desk.opening(id.clone(), session.clone());
-    let opened = hub.open(Request { by: by.clone(), connection, call: Box::new(call) }).await;
+    let opened = match call {
+        Ok(call) => hub.open(Request { by: by.clone(), connection, call }).await,
+        Err(fault) => Err(fault),
+    };
     let mut running = match opened {
         Ok(running) => running,
         Err(refused) => {
@@ -75,6 +77,16 @@ pub(crate) async fn follow(
     let (of, wire) = (running.named(), Wire(WIRE.into()));
     hub.lost(&Leg { by: &by, of, wire, skill: transcript.route.as_ref().map(|route| &route.skill) }, &end.losses);
     desk.ended(&asked, &by, end.value);
+}
+
+/// The call that a TASK is.
+fn call(message: &ClientMessage, context: &Context<'_>) -> Result<Box<Call>, Fault> {
+    let malformed = |why: String| Fault::caller(FaultKind::Malformed, why);
+    let incoming = decode(message, context).map_err(|invalid| malformed(invalid.to_string()))?.value;
+    match incoming.meaning {
+        Meaning::Call(call) => Ok(call),
+        Meaning::Signal { .. } | Meaning::Own(Own::Rules(_)) => Err(malformed("this is no task".to_owned())),
+    }
 }
 
 /// Cancels it, and waits until it has ended: until then it must not order anything in a session that is over. One that is about to

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_model::{
-    Ask, Call, CancelWhy, Card, Event, Fault, FaultKind, Feature, Finished, Input, Json, LossKind, MessageId, Noun,
-    OnDisconnect, Outcome, Output, Part, Party, PeerId, Priority, Provenance, SkillId, Target, Time,
+    Ask, Call, CancelWhy, Card, Event, Fault, FaultKind, Feature, Finished, Input, Json, Loss, LossKind, MessageId,
+    Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Priority, Provenance, SkillId, Target, Time,
 };
+use interlingua_wire::codec::Meaning;
 
+use crate::client::commands;
+use crate::decode::Own;
 use crate::link::Tongue;
-use crate::server::Asked;
 use crate::wire::{
     ClientKind, ClientMessage, ClientType, CommandResult, Limits, ResultStatus, ServerMessage, Status, ToolType,
 };
@@ -29,25 +31,27 @@ fn peer() -> PeerId {
     "dev1".into()
 }
 
-fn asked(tongue: Tongue, metadata: Option<&str>) -> Asked {
+/// A TASK with these metadata, decoded.
+fn task(tongue: Tongue, metadata: &str) -> Call {
     let mut message = ClientMessage::new(ClientKind::Task, Status::Continue, ClientType::Constellation);
     message.request = Some("tidy up".into());
-    message.metadata = metadata.map(json);
-    Asked {
-        session: "s".into(),
-        asker: "gal@dev1".into(),
-        asker_role: ClientType::Constellation,
-        tongue,
-        target: "dev1".into(),
-        task_name: "t".into(),
-        message,
+    message.metadata = Some(json(metadata));
+    match decoded(tongue, &message) {
+        Meaning::Call(call) => *call,
+        other => panic!("{other:?}"),
     }
+}
+
+fn decoded(tongue: Tongue, message: &ClientMessage) -> Meaning<Own> {
+    let grace = Duration::from_secs(30);
+    let context = decode::Context { id: &"m".into(), target: &peer(), tongue, grace, now: NOW };
+    decode::decode(message, &context).expect("any frame").value.meaning
 }
 
 #[test]
 fn a_task_is_a_kept_call_of_its_target_in_words_that_cannot_be_asked_back() {
     let metadata = r#"{"via":"a, b","traceparent":"00-1","timeout_ms":5000}"#;
-    let call = decode::task(&asked(Tongue::Plain, Some(metadata)), "m".into(), Duration::from_secs(30), NOW);
+    let call = task(Tongue::Plain, metadata);
     assert!(matches!(&call.ask, Ask::Invoke { target: Target::Peer(peer), .. } if peer.as_str() == "dev1"));
     assert_eq!(call.input().expect("input").words(), "tidy up");
     assert!(call.limits.keep && !call.id_given);
@@ -55,9 +59,18 @@ fn a_task_is_a_kept_call_of_its_target_in_words_that_cannot_be_asked_back() {
     assert_eq!(call.via.expect("hubs passed").hubs.len(), 2);
     assert_eq!(call.trace.expect("a trace").parent.as_deref(), Some("00-1"));
     assert_eq!(call.limits.deadline, None, "only the wider profile has deadlines");
-    let call = decode::task(&asked(Tongue::Profile, Some(metadata)), "m".into(), Duration::from_secs(30), NOW);
+    let call = task(Tongue::Profile, metadata);
     assert_eq!(call.limits.on_disconnect, OnDisconnect::CancelAfter(Duration::from_secs(30)));
     assert_eq!(call.limits.deadline.expect("a deadline").at, NOW.after(Duration::from_secs(5)));
+}
+
+#[test]
+fn what_is_no_task_is_for_the_rules() {
+    for kind in ClientKind::ALL.iter().filter(|kind| **kind != ClientKind::Task) {
+        let message = ClientMessage::new(*kind, Status::Ok, ClientType::Device);
+        let meaning = decoded(Tongue::Plain, &message);
+        assert!(matches!(meaning, Meaning::Own(Own::Rules(of)) if of == *kind), "{meaning:?}");
+    }
 }
 
 #[test]
@@ -68,7 +81,7 @@ fn p_44_a_command_at_a_device_is_a_group_in_order_that_stops_at_a_failure() {
         {"tool_name":"rm","parameters":null,"tool_type":"action","call_id":"2"}]}"#,
     );
     let skill = |tool: &str| Some(SkillId::new("local", tool));
-    let calls = decode::commands(&command, |index| MessageId::from(format!("m{index}")), skill, NOW);
+    let calls = commands::calls(&command, |index| MessageId::from(format!("m{index}")), skill, NOW);
     let calls: Vec<Call> = calls.into_iter().map(|call| call.expect("known")).collect();
     assert_eq!(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["m0", "m1"]);
     assert_eq!(calls[1].input().expect("input").args.as_ref().map(Json::as_str), Some("{}"));
@@ -101,7 +114,7 @@ fn p_45_a_tool_nobody_knows_fails_and_is_never_met_with_silence() {
     let command = frame(
         r#"{"type":"command","status":"continue","actions":[{"tool_name":"what","tool_type":"action","call_id":"1"}]}"#,
     );
-    let calls = decode::commands(&command, |_| "m".into(), |_| None, NOW);
+    let calls = commands::calls(&command, |_| "m".into(), |_| None, NOW);
     let result = calls[0].as_ref().expect_err("unknown");
     assert_eq!((result.status, result.call_id.as_deref()), (ResultStatus::Failure, Some("1")));
 }
@@ -187,7 +200,7 @@ fn what_an_end_cannot_carry_is_told_as_lines_or_in_the_profile_as_data() {
     assert_eq!(plain.value.error.as_deref(), Some("cancelled: asked"));
     assert_eq!(plain.value.messages.expect("lines").len(), 3);
     assert_eq!(plain.value.result, Some(json("{}")), "no address that nobody can fetch");
-    let before = [interlingua_model::Loss::new("call.priority", LossKind::Dropped)];
+    let before = [Loss::new("call.priority", LossKind::Dropped)];
     let later = encode::end(&finished, &before, Tongue::Plain);
     assert_eq!(later.losses, plain.losses, "what was lost before is told, and is not of this wire");
     assert_eq!(later.value.messages.expect("lines").len(), 4);
