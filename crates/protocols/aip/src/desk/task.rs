@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::decode::{Context, Own, decode};
-use crate::link::Tongue;
+use crate::encode::{self, Report, Telling, encode};
 use crate::say::End;
 use crate::server::{Asked, Happening, Why};
 use crate::wire::ClientMessage;
-use crate::{WIRE, encode, fault};
+use crate::{WIRE, fault};
 use interlingua_model::{
-    Call, CancelWhy, Event, Fault, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
+    Call, CancelWhy, Carried, Fault, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
 };
 use interlingua_wire::codec::Meaning;
 use tokio::sync::oneshot;
@@ -18,9 +18,6 @@ use super::Desk;
 use crate::visibility::sees;
 use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Hub, Running, entropy};
-
-/// How many losses are told.
-const LOSSES: usize = 256;
 
 pub(crate) async fn follow(
     desk: Arc<Desk>,
@@ -56,7 +53,7 @@ pub(crate) async fn follow(
     };
     desk.step(Happening::Accepted { session: session.clone() });
     let mut transcript = Transcript::default();
-    let finished = tokio::select! {
+    let end = tokio::select! {
         biased;
         why = &mut stop => {
             // Whoever asked is gone, or the device: the task is told to stop, or finds out by itself.
@@ -68,12 +65,10 @@ pub(crate) async fn follow(
             desk.let_go(session);
             return;
         }
-        finished = read(&desk, &asked, &mut running, &mut transcript) => finished,
+        end = read(&desk, &asked, &mut running, &mut transcript) => end,
     };
-    transcript.losses.truncate(LOSSES);
     desk.opened(&id);
     desk.let_go(session);
-    let end = encode::end(&finished, &transcript.losses, asked.tongue);
     let (of, wire) = (running.named(), Wire(WIRE.into()));
     hub.lost(&Leg { by: &by, of, wire, skill: transcript.route.as_ref().map(|route| &route.skill) }, &end.losses);
     desk.ended(&asked, &by, end.value);
@@ -97,13 +92,28 @@ async fn cancel(hub: &Hub, by: Principal, running: &mut Running) {
     while let Ok(Some(_)) = running.next().await {}
 }
 
+/// The end. What could not be read to its end has failed.
+async fn read(desk: &Arc<Desk>, asked: &Asked, running: &mut Running, transcript: &mut Transcript) -> Carried<End> {
+    let heard = hear(desk, asked, running, transcript).await;
+    heard.unwrap_or_else(|fault| encode::end(&Finished::failed(fault), &transcript.losses, asked.tongue))
+}
+
 /// Reads to the end; what there is to tell on the way is told.
-async fn read(desk: &Arc<Desk>, asked: &Asked, running: &mut Running, transcript: &mut Transcript) -> Finished {
-    let tell = |event: &Event| {
-        let lines = if asked.tongue == Tongue::Profile { encode::lines(event) } else { Vec::new() };
-        if !lines.is_empty() {
-            desk.step(Happening::Notes { session: asked.session.clone(), lines });
+async fn hear(
+    desk: &Arc<Desk>,
+    asked: &Asked,
+    running: &mut Running,
+    transcript: &mut Transcript,
+) -> Result<Carried<End>, Fault> {
+    while let Some(entry) = running.next().await? {
+        transcript.push(&entry.record)?;
+        let told = encode(&entry, &mut Telling { tongue: asked.tongue, transcript });
+        for report in told.value {
+            match report {
+                Report::Lines(lines) => desk.step(Happening::Notes { session: asked.session.clone(), lines }),
+                Report::End(end) => return Ok(Carried { value: end, losses: told.losses }),
+            }
         }
-    };
-    running.finish(transcript, tell).await.unwrap_or_else(Finished::failed)
+    }
+    Err(Fault::shutting_down_kept())
 }

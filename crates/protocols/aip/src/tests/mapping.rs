@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_model::{
-    Ask, Call, CancelWhy, Card, Event, Fault, FaultKind, Feature, Finished, Input, Json, Loss, LossKind, MessageId,
-    Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Priority, Provenance, SkillId, Target, Time,
+    Ask, Call, CancelWhy, Card, Carried, Channel, Entry, Event, Fault, FaultKind, Feature, Finished, Input, Json, Loss,
+    LossKind, MessageId, Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece, Priority, Provenance, Record,
+    SkillId, Target, Time, Transcript,
 };
 use interlingua_wire::codec::Meaning;
 
 use crate::client::commands;
 use crate::decode::Own;
+use crate::encode::{Frames, Report, Telling};
 use crate::link::Tongue;
 use crate::wire::{
     ClientKind, ClientMessage, ClientType, CommandResult, Limits, ResultStatus, ServerMessage, Status, ToolType,
@@ -48,6 +50,12 @@ fn decoded(tongue: Tongue, message: &ClientMessage) -> Meaning<Own> {
     decode::decode(message, &context).expect("any frame").value.meaning
 }
 
+/// What an event is told as.
+fn told(event: Event, tongue: Tongue) -> Carried<Frames> {
+    let entry = Entry { seq: 1, at: NOW, record: Record::emitted(event) };
+    encode::encode(&entry, &mut Telling { tongue, transcript: &mut Transcript::default() })
+}
+
 #[test]
 fn a_task_is_a_kept_call_of_its_target_in_words_that_cannot_be_asked_back() {
     let metadata = r#"{"via":"a, b","traceparent":"00-1","timeout_ms":5000}"#;
@@ -71,6 +79,36 @@ fn what_is_no_task_is_for_the_rules() {
         let meaning = decoded(Tongue::Plain, &message);
         assert!(matches!(meaning, Meaning::Own(Own::Rules(of)) if of == *kind), "{meaning:?}");
     }
+}
+
+#[test]
+fn the_end_of_a_task_tells_all_that_was_said_and_lost_before_it() {
+    let said = Event::Said {
+        message: "a".into(),
+        channel: Channel::Answer,
+        piece: Piece::Whole,
+        parts: vec![Part::text("tidy", Provenance::hub())],
+    };
+    let lost = Loss::new("call.priority", LossKind::Dropped);
+    let output = Output { said: Some("a".into()), artifacts: vec!["a1".into()], ..Output::default() };
+    let entries = [
+        Record::Emitted { event: said, losses: vec![lost.clone(); 300], raw: None },
+        Record::emitted(Event::Finished(Finished::completed(output))),
+    ];
+    let mut transcript = Transcript::default();
+    let mut frames = Vec::new();
+    let mut losses = Vec::new();
+    for (seq, record) in (1..).zip(entries) {
+        transcript.push(&record).expect("room");
+        let telling = &mut Telling { tongue: Tongue::Plain, transcript: &mut transcript };
+        let told = encode::encode(&Entry { seq, at: NOW, record }, telling);
+        frames.extend(told.value);
+        losses.extend(told.losses);
+    }
+    let [Report::End(end)] = frames.as_slice() else { panic!("{frames:?}") };
+    assert_eq!(end.result, Some(json("\"tidy\"")));
+    assert_eq!(losses, [Loss::new("output.artifacts", LossKind::Dropped)], "of this wire");
+    assert_eq!(end.messages.as_ref().map(Vec::len), Some(257), "and at most so many from before");
 }
 
 #[test]
@@ -252,10 +290,13 @@ fn a_call_to_a_server_is_a_task_in_words_and_says_what_it_lost() {
 #[test]
 fn log_lines_are_notes_and_notes_are_log_lines() {
     let events = decode::notes(&["half way".into()], &"m".into(), &peer());
-    assert_eq!(encode::lines(&events[0]), ["half way".into()]);
+    let lines = |text: &str| Frames::One(Report::Lines(vec![text.into()]));
+    assert_eq!(told(events[0].clone(), Tongue::Profile).value, lines("half way"));
+    assert_eq!(told(events[0].clone(), Tongue::Plain).value, Frames::None);
     let progress = Event::Progress { done: Some(1.0), total: Some(3.0), note: Some("copying".into()) };
-    assert_eq!(encode::lines(&progress), ["1 of 3: copying".into()]);
-    assert!(encode::lines(&Event::Progress { done: None, total: None, note: None }).is_empty());
+    assert_eq!(told(progress, Tongue::Profile).value, lines("1 of 3: copying"));
+    let nothing = Event::Progress { done: None, total: None, note: None };
+    assert_eq!(told(nothing, Tongue::Profile).value, Frames::None);
 }
 
 #[test]
