@@ -11,7 +11,7 @@ use interlingua_model::{
 };
 use serde_json::{Map, json};
 
-use super::decode::{Invalid, Refused};
+use super::decode::Invalid;
 use super::item::{self, Item, Kind, items};
 use super::wire::{Asked, Dialect, Manner};
 use super::{APPROVAL, fault};
@@ -156,14 +156,9 @@ pub fn lost(output: &Output) -> Vec<Loss> {
 }
 
 /// A request that could not be read: the answer, and its status.
-pub fn refused(refused: &Refused, id: Text) -> (u16, Tree) {
-    let envelope = Envelope::unread(refused.dialect, id);
-    (400, failed(&envelope, refused.invalid.code(), &refused.invalid.to_string()))
-}
-
-/// The same for `await`.
-pub fn refused_wait(invalid: &Invalid, id: Text) -> Tree {
-    failed(&Envelope::unread(Dialect::Named, id), invalid.code(), &invalid.to_string())
+pub fn refused(invalid: &Invalid, id: Text) -> (u16, Tree) {
+    let Invalid { dialect, problem } = invalid;
+    (400, failed(&Envelope::unread(*dialect, id), problem.code(), &problem.to_string()))
 }
 
 fn failed(envelope: &Envelope, code: &'static str, message: &str) -> Tree {
