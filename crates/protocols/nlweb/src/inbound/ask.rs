@@ -3,22 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::encode::{self, Envelope, Stand};
+use crate::encode::{self, Envelope, Several, Stand};
 use crate::{Asked, Dialect, Modes};
 use axum::response::Response;
 use futures_util::future::join_all;
 use http::header::{ALLOW, HOST};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use interlingua_model::{
-    Answer, Ask, Call, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, Principal, Question,
-    Request, Route, Signal, Target, Text, Transcript,
+    Answer, Ask, Call, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, Part, Principal,
+    Question, Request, Route, Signal, Target, Text, Transcript,
 };
 use interlingua_wire::hub_headers::BadHop;
 
 use super::pending::{Pending, promises, waits};
-use super::several::Several;
 use super::stream::Wanted;
-use super::summing::worded;
+use super::summing::words;
 use super::{promise, stream};
 use interlingua_endpoint::{Shared, content, error_format};
 use interlingua_hub::asking::no_such_peer;
@@ -187,7 +186,7 @@ impl Asker<'_> {
                     listened.losses.append(&mut listened.lost);
                     match listened.settled {
                         Settled::Finished(finished) => {
-                            several.take(&site, *finished, listened.losses);
+                            several.take(&site, &finished, listened.losses);
                         }
                         Settled::Asked(question) => {
                             several.fail(Fault::caller(
@@ -220,7 +219,7 @@ impl Asker<'_> {
                 };
                 envelope.losses = losses;
                 let Asked { modes, text, .. } = &self.asked;
-                let finished = worded(&self.shared.hub, *modes, text, &envelope.site, finished).await;
+                envelope.words = words(&self.shared.hub, *modes, text, &envelope.site, &finished).await;
                 return told(&envelope, &Stand::Finished(&finished));
             }
         };
@@ -238,7 +237,7 @@ impl Asker<'_> {
     /// An answer that is known already, in the form that was asked for.
     fn at_once(&self, envelope: &Envelope, stand: &Stand<'_>) -> Response {
         match self.asked.streaming {
-            true => stream::known(envelope, stand),
+            true => stream::known(envelope.clone(), stand),
             false => told(envelope, stand),
         }
     }
@@ -286,20 +285,19 @@ pub(super) struct Listened {
     lost: Vec<Loss>,
     /// Who was asked, and why.
     route: Option<Route>,
+    /// What a model says of the items.
+    words: Option<Part>,
     settled: Settled,
 }
 
 impl Listened {
     /// With the words that were asked for.
-    pub(super) async fn worded(self, hub: &Hub, modes: Modes, text: &str) -> Listened {
+    pub(super) async fn worded(mut self, hub: &Hub, modes: Modes, text: &str) -> Listened {
         let site = self.route.as_ref().map(|route| route.skill.peer.0.clone()).unwrap_or_default();
-        let settled = match self.settled {
-            Settled::Finished(finished) => {
-                Settled::Finished(Box::new(worded(hub, modes, text, &site, *finished).await))
-            }
-            Settled::Asked(question) => Settled::Asked(question),
-        };
-        Listened { settled, ..self }
+        if let Settled::Finished(finished) = &self.settled {
+            self.words = words(hub, modes, text, &site, finished).await;
+        }
+        self
     }
 
     /// What it waits for, where that is not for its caller to answer.
@@ -318,22 +316,15 @@ impl Listened {
 
     pub(super) fn told(self, envelope: &mut Envelope) -> Response {
         envelope.losses.extend(self.losses.into_iter().chain(self.lost));
+        envelope.words = self.words;
         if let Some(route) = self.route {
-            went(envelope, &route);
+            envelope.went(&route);
         }
         match self.settled {
             Settled::Finished(finished) => told(envelope, &Stand::Finished(&finished)),
             Settled::Asked(question) => told(envelope, &Stand::Asked(&question)),
         }
     }
-}
-
-/// Notes who answers.
-pub(super) fn went(envelope: &mut Envelope, route: &Route) {
-    if envelope.site.is_empty() {
-        envelope.site = route.skill.peer.0.clone();
-    }
-    envelope.route = Some(route.clone());
 }
 
 /// Whoever reads an answer.
@@ -359,5 +350,5 @@ pub(super) async fn listen(running: &mut Running, reader: &Reader<'_>) -> Result
         lost = encode::lost(&finished.output);
     }
     let Transcript { route, losses, .. } = transcript;
-    Ok(Listened { of: running.named(), losses, lost, route, settled })
+    Ok(Listened { of: running.named(), losses, lost, route, words: None, settled })
 }

@@ -9,7 +9,6 @@ mod ask;
 mod pending;
 mod promise;
 mod request;
-mod several;
 mod sites;
 mod stream;
 mod summing;

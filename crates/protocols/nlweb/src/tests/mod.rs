@@ -6,15 +6,15 @@ mod telling;
 use bytes::Bytes;
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Call, Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId, QuestionKind,
-    Route, RouteClass, Schema, SkillId, Target, TaskId, Text, Time, Why,
+    Call, Event, Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId,
+    QuestionKind, Route, RouteClass, Schema, SkillId, Target, TaskId, Text, Time, Why,
 };
 use interlingua_wire::codec::Meaning;
 use serde_json::json;
 
 use super::client::Reply;
 use super::decode::{Arrived, Context, Incoming, Invalid, Own, Problem, decode};
-use super::encode::{Envelope, Frame, Stand, Telling, refused, status, whole};
+use super::encode::{Envelope, Frame, Stand, Streamed, refused, status, whole};
 use super::wire::{Action, Asked, Dialect, Modes, Operation};
 use super::{discover, fault};
 
@@ -230,12 +230,12 @@ fn rows() -> Finished {
 }
 
 fn begin(envelope: &Envelope) -> Vec<Frame> {
-    Telling::begin(envelope)
+    Streamed::new(envelope.clone()).begin()
 }
 
 /// The end of a stream that has told nothing before it.
 fn end(envelope: &Envelope, stand: &Stand<'_>) -> Vec<Frame> {
-    Telling::default().end(envelope, stand)
+    Streamed::new(envelope.clone()).end(stand)
 }
 
 fn envelope(asked: &Asked) -> Envelope {
@@ -297,7 +297,8 @@ fn q_06_an_item_of_another_site_keeps_what_it_says_of_itself() {
 fn q_07_q_08_a_stream_of_the_first_generation_ends_with_complete() {
     let (finished, envelope) = (rows(), envelope(&get("query=x&mode=summarize")));
     let mut frames = begin(&envelope);
-    frames.extend(Telling::progress(&envelope, "step 1"));
+    let progress = Event::Progress { done: None, total: None, note: Some("step 1".into()) };
+    frames.extend(telling::told(&mut Streamed::new(envelope.clone()), progress));
     frames.extend(end(&envelope, &Stand::Finished(&finished)));
     let kinds: Vec<&str> = frames.iter().map(|frame| frame.data["message_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["api_version", "intermediate_message", "result_batch", "summary", "complete"]);
