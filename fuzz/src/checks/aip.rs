@@ -1,17 +1,21 @@
 //! What must hold of the AIP codec for any bytes: no panic, what it takes it writes back the same, and a server that hears it
 //! stays in order.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use interlingua_agents::plans::constellation;
 use interlingua_aip::binary::Heading;
 use interlingua_aip::custom::Custom;
+use interlingua_aip::decode::{Context, decode};
 use interlingua_aip::link::{Heard, Identity, Link, Pulse, Tongue};
 use interlingua_aip::say::Stamp;
 use interlingua_aip::server::{Connection, Happening, Server, Sight};
-use interlingua_aip::wire::{ClientType, ToolType};
+use interlingua_aip::wire::{ClientKind, ClientType, ToolType};
 use interlingua_aip::{ClientMessage, Limits, ServerMessage, discover, plan};
 use interlingua_machines::graph::{Graph, Rules};
 use interlingua_model::{Json, TaskId, Time};
+use interlingua_wire::codec::Meaning;
 
 pub(crate) fn json(data: &[u8]) {
     let (frame, limits) = (Bytes::copy_from_slice(data), Limits::default());
@@ -20,6 +24,7 @@ pub(crate) fn json(data: &[u8]) {
     }
     if let Ok(message) = ClientMessage::decode(&frame, &limits) {
         assert_eq!(ClientMessage::decode(&message.encode(), &limits).as_ref(), Ok(&message));
+        asks(&message);
         hear(message);
     }
     if let Ok(plan) = constellation::read(&frame, limits.depth)
@@ -40,6 +45,14 @@ pub(crate) fn json(data: &[u8]) {
     if let Ok(list) = Json::parse(frame) {
         assert!(discover::tools("d", &list).iter().all(|(skill, key)| *skill.id.skill.0 == *key.name));
     }
+}
+
+/// Only a TASK asks something of the hub, and it is a call whatever else it says.
+fn asks(message: &ClientMessage) {
+    let (id, target, tongue) = ("m".into(), "d".into(), Tongue::Profile);
+    let context = Context { id: &id, target: &target, tongue, grace: Duration::ZERO, now: Time(0) };
+    let meaning = decode(message, &context).expect("the rules have let it through").value.meaning;
+    assert_eq!(matches!(meaning, Meaning::Call(_)), message.kind == ClientKind::Task);
 }
 
 /// As the first frame, and as one of a client that is known.

@@ -1,38 +1,77 @@
-//! From frames to the model: tasks that are asked of us, commands that we are given, results and ends that come back.
+//! From frames to the model: tasks that are asked of us, results and ends that come back.
 
 use std::time::Duration;
 
 use interlingua_model::{
     Ask, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Event, Fault, FaultKind, Finished, Input,
-    Json, KindSet, Level, Limits, MessageId, Meta, Missing, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece,
+    Json, Level, Limits, MessageId, Meta, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece,
     Provenance, SkillId, Target, Text, Time, Trace, Usage, Wire,
 };
 
+use super::custom::Custom;
 use super::link::Tongue;
-use super::server::{Asked, LATE};
-use super::wire::{CommandResult, ResultStatus, ServerMessage, Status};
-use super::{WIRE, fault, profile};
+use super::server::LATE;
+use super::wire::{ClientKind, ClientMessage, CommandResult, ResultStatus, ServerMessage, Status};
+use super::{Invalid, WIRE, fault, profile};
+use interlingua_wire::codec::{self, Meaning};
 use interlingua_wire::hub_headers;
 use interlingua_wire::members::Members;
 
+/// What is known of a frame beside what it says: who sent it and to whom, once the rules have let it through.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Of the call, if it is one: the frame gives none.
+    pub id: &'a MessageId,
+    /// Whom a TASK is for, by its name as a peer.
+    pub target: &'a PeerId,
+    pub tongue: Tongue,
+    /// How long a task of the wider profile waits for its caller to come back.
+    pub grace: Duration,
+    pub now: Time,
+}
+
+/// What asks nothing of the hub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// The rules of the connection ([`super::link`]) and of the server ([`super::server`]) act on a frame of this kind.
+    Rules(ClientKind),
+}
+
+pub type Incoming = codec::Incoming<Own>;
+
+/// What a client asks of the hub with a frame that the rules have let through. Its sender is known by its connection, and the rules
+/// know the session that an answer belongs to.
+pub fn decode(request: &ClientMessage, context: &Context<'_>) -> Result<Carried<Incoming>, Invalid> {
+    let meaning = match request.kind {
+        ClientKind::Task => Meaning::Call(Box::new(task(request, context))),
+        kind @ (ClientKind::Heartbeat
+        | ClientKind::CommandResults
+        | ClientKind::Error
+        | ClientKind::Register
+        | ClientKind::TaskEnd
+        | ClientKind::DeviceInfoRequest
+        | ClientKind::DeviceInfoResponse) => Meaning::Own(Own::Rules(kind)),
+    };
+    Ok(Carried::whole(Incoming { meaning, credentials: Vec::new(), reply: () }))
+}
+
 /// A TASK as a call of its target, in words. It is kept, its caller can answer nothing, and it ends with its connection; in the
 /// wider profile it waits for the caller to come back.
-pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Call {
-    let text = asked.message.request.as_deref().unwrap_or_default();
+fn task(request: &ClientMessage, context: &Context<'_>) -> Call {
+    let text = request.request.as_deref().unwrap_or_default();
     let input = if text.is_empty() { Input::parts(Vec::new()) } else { Input::text(text) };
-    let mut call =
-        Call::new(message, came(), Ask::Invoke { target: Target::Peer(asked.target.as_ref().into()), input });
-    call.caller =
-        Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new(), tools: Vec::new() };
-    let said = asked.message.metadata.as_ref().map_or_else(Members::absent, Members::of);
-    let timeout = profile::timeout(asked.message.metadata.as_ref()).filter(|_| asked.tongue == Tongue::Profile);
+    let ask = Ask::Invoke { target: Target::Peer(context.target.clone()), input };
+    let mut call = Call::new(context.id.clone(), came(), ask);
+    call.caller = Caller::default();
+    let said = request.metadata.as_ref().map_or_else(Members::absent, Members::of);
+    let timeout = profile::timeout(request.metadata.as_ref()).filter(|_| context.tongue == Tongue::Profile);
     call.limits = Limits {
         keep: true,
-        on_disconnect: match asked.tongue {
+        on_disconnect: match context.tongue {
             Tongue::Plain => OnDisconnect::Cancel,
-            Tongue::Profile => OnDisconnect::CancelAfter(grace),
+            Tongue::Profile => OnDisconnect::CancelAfter(context.grace),
         },
-        deadline: timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller }),
+        deadline: timeout.map(|span| Deadline { at: context.now.after(span), set_by: DeadlineBy::Caller }),
         ..Limits::default()
     };
     call.via = said.text("via").and_then(|via| hub_headers::via(&via));
@@ -40,8 +79,14 @@ pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Ca
         call.told(&origin);
     }
     call.trace = trace(&said);
-    call.meta = Meta(asked.message.metadata.clone());
+    call.meta = Meta(request.metadata.clone());
     call
+}
+
+/// A frame of a kind that configuration leads to a skill, as a call of that skill. The protocol does not have such frames.
+pub fn custom(frame: &Custom, skill: SkillId, id: MessageId) -> Call {
+    let input = Input::args(frame.arguments());
+    Call::new(id, came(), Ask::Invoke { target: Target::Skill(skill, None), input })
 }
 
 fn came() -> Wire {
@@ -52,34 +97,6 @@ fn trace(said: &Members) -> Option<Trace> {
     let text = |key: &str| said.text(key).map(|text| Text::from(&*text));
     let trace = Trace { parent: text("traceparent"), state: text("tracestate"), baggage: text("baggage") };
     (trace.parent.is_some() || trace.state.is_some() || trace.baggage.is_some()).then_some(trace)
-}
-
-/// A COMMAND at a device: its actions in order, the rest skipped once one fails. `skill` says which of ours a tool is; one that
-/// is none gets its result here, so that no action stays without one.
-pub fn commands(
-    frame: &ServerMessage,
-    message: impl Fn(usize) -> MessageId,
-    skill: impl Fn(&str) -> Option<SkillId>,
-    now: Time,
-) -> Vec<Result<Call, CommandResult>> {
-    let actions = frame.actions.as_deref().unwrap_or_default();
-    let timeout = profile::timeout(frame.metadata.as_ref());
-    let each = |(index, action): (usize, &super::wire::Command)| {
-        let Some(skill) = skill(&action.tool_name) else {
-            return Err(CommandResult {
-                status: ResultStatus::Failure,
-                error: Some(format!("there is no tool {} here", action.tool_name).into()),
-                result: None,
-                namespace: None,
-                call_id: action.call_id.clone(),
-            });
-        };
-        let input = Input::args(action.parameters.clone().unwrap_or_else(Json::empty_object));
-        let mut call = Call::new(message(index), came(), Ask::Invoke { target: Target::Skill(skill, None), input });
-        call.limits.deadline = timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller });
-        Ok(call)
-    };
-    actions.iter().enumerate().map(each).collect()
 }
 
 /// The results of a COMMAND, one for each of the calls that were sent with these ids, whatever came back.

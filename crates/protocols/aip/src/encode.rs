@@ -1,18 +1,56 @@
 //! From the model to frames: tasks and commands we ask for, results and ends we give.
 
 use interlingua_model::{
-    Ask, Body, Call, CancelWhy, Carried, Channel, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,
-    Priority, Text, lost_parts,
+    Ask, Body, Call, CancelWhy, Carried, Channel, Entry, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,
+    Priority, Text, Transcript, lost_parts,
 };
 
 use super::link::Tongue;
 use super::profile;
 use super::say::End;
 use super::wire::{ClientKind, ClientMessage, ClientType, Command, CommandResult, ResultStatus, Status, ToolType};
+use interlingua_wire::codec;
 use interlingua_wire::object::Object;
+
+/// How many of the losses before an end are told with it.
+const MOST_TOLD: usize = 256;
 
 /// What the Python device says of an action it did not begin.
 const SKIPPED: &str = "Skipped due to previous failure (early_exit=True).";
+
+/// What the caller of a task is told. The rules of the server make the frames of it: they know where the caller is, and whether
+/// a device hears it, too.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Report {
+    /// Log lines on the way.
+    Lines(Vec<Text>),
+    End(End),
+}
+
+pub type Frames = codec::Frames<Report>;
+
+/// What a task is told with.
+#[derive(Debug)]
+pub struct Telling<'a> {
+    pub tongue: Tongue,
+    /// All that the exchange has said so far, this entry included. The end tells it.
+    pub transcript: &'a mut Transcript,
+}
+
+/// What an entry is to whoever asked for the task: lines in the wider profile, and the end.
+pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
+    let Some(event) = entry.record.event() else { return Carried::whole(Frames::None) };
+    if let Event::Finished(finished) = event {
+        let whole = telling.transcript.whole(finished);
+        let Carried { value, losses } = end(&whole, &telling.transcript.losses, telling.tongue);
+        return Carried { value: Frames::One(Report::End(value)), losses };
+    }
+    let lines = match telling.tongue {
+        Tongue::Plain => Vec::new(),
+        Tongue::Profile => lines(event),
+    };
+    Carried::whole((!lines.is_empty()).then_some(Report::Lines(lines)).into())
+}
 
 /// The end of a task, and what is lost here. It is told with `before`, what was lost so far: as lines, in the wider profile as
 /// data.
@@ -28,7 +66,7 @@ pub fn end(finished: &Finished, before: &[Loss], tongue: Tongue) -> Carried<End>
     };
     let given = value(&finished.output, &mut losses);
     let result = if status == Status::Failed { given.or_else(|| Some(Json::empty_object())) } else { given };
-    let told = [before, &losses].concat();
+    let told = [&before[..before.len().min(MOST_TOLD)], &losses].concat();
     let (messages, metadata) = match tongue {
         Tongue::Profile => (None, profile::told(&told, finished.outcome.fault().map(|fault| fault.kind))),
         Tongue::Plain => ((!told.is_empty()).then(|| told.iter().map(line).collect()), None),
@@ -178,7 +216,7 @@ fn written(part: &Part) -> Option<&str> {
 }
 
 /// An event as log lines of the wider profile; what is not for reading on the way gives none.
-pub fn lines(event: &Event) -> Vec<Text> {
+fn lines(event: &Event) -> Vec<Text> {
     match event {
         Event::Said { channel: Channel::Note(_) | Channel::Answer, parts, .. } => {
             parts.iter().filter_map(written).map(Text::from).collect()

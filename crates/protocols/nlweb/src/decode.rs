@@ -1,4 +1,4 @@
-//! A request to `ask` or `await`, in the generation its shape says.
+//! A request to `ask`, `await` or `who`, in the generation its shape says.
 //!
 //! | shape | generation |
 //! |---|---|
@@ -8,22 +8,33 @@
 //! | the same otherwise | named events, version 0.55 |
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 use interlingua_model::json::{BadJson, Reader};
 use interlingua_model::{
-    Ask, Call, Caller, Input, Json, KindSet, Missing, OnDisconnect, Part, PeerId, Provenance, Role, Target, Text, Turn,
+    Ask, Call, Caller, Carried, Input, Json, KindSet, MessageId, Missing, OnDisconnect, Part, PeerId, Provenance, Role,
+    Target, Text, Turn,
 };
 
-use super::wire::{Action, Asked, Dialect, MAX_ITEMS, MAX_PREV, MAX_SITES, MAX_TEXT, Modes, USUAL_ITEMS};
+use super::wire::{Action, Asked, Dialect, MAX_ITEMS, MAX_PREV, MAX_SITES, MAX_TEXT, Modes, Operation, USUAL_ITEMS};
+use interlingua_wire::codec::{self, Meaning};
+use interlingua_wire::hub_headers::Hop;
 use interlingua_wire::members::{Members, elements};
 
 /// What comes after this many parameters is not read.
 const MAX_PARAMETERS: usize = 256;
 
-/// Why a request is none, in the generation it is answered in.
+/// A request that could not be read, and the generation it is answered in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    pub dialect: Dialect,
+    pub problem: Problem,
+}
+
+/// Why a request is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Invalid {
+pub enum Problem {
     #[error("the body is not JSON: {0}")]
     Json(BadJson),
     #[error("the body must be an object")]
@@ -38,32 +49,107 @@ pub enum Invalid {
     Action,
 }
 
-impl Invalid {
+impl Problem {
     /// As the protocol names it.
     pub fn code(&self) -> &'static str {
         match self {
-            Invalid::Json(_) | Invalid::NotAnObject | Invalid::Field { .. } | Invalid::Unknown(_) => "INVALID_REQUEST",
-            Invalid::Missing("query" | "query.text") => "INVALID_REQUEST",
-            Invalid::Missing(_) => "MISSING_FIELD",
-            Invalid::Action => "INVALID_ACTION",
+            Problem::Json(_) | Problem::NotAnObject | Problem::Field { .. } | Problem::Unknown(_) => "INVALID_REQUEST",
+            Problem::Missing("query" | "query.text") => "INVALID_REQUEST",
+            Problem::Missing(_) => "MISSING_FIELD",
+            Problem::Action => "INVALID_ACTION",
         }
     }
 }
 
-/// A request that could not be read, and how to say so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    pub dialect: Dialect,
-    pub invalid: Invalid,
-}
-
-/// What came: the query of the address, and a body that is JSON or a form.
+/// What came, and where: the query of the address, and a body that is JSON or a form.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrived<'a> {
+    pub at: Operation,
     pub query: &'a str,
     pub body: &'a Bytes,
     pub form: bool,
+}
+
+/// What is known of a request beside what it says.
+pub struct Context<'a> {
+    /// Makes the ids of calls: a request gives none, and several sites are as many calls.
+    pub id: &'a (dyn Fn() -> MessageId + Sync),
+    /// How deep its JSON may be.
     pub depth: usize,
+    /// The one site that its address is of.
+    pub site: Option<&'a Text>,
+    /// Nothing may come of it but reading.
+    pub only_read: bool,
+    /// What its headers say, if they can be read.
+    pub hop: Option<&'a Hop>,
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("depth", &self.depth).field("site", &self.site).finish_non_exhaustive()
+    }
+}
+
+/// What only this protocol asks for.
+#[derive(Debug)]
+pub enum Own {
+    /// Several sites at once: a call for each, in their order.
+    Several(Vec<Call>),
+    /// What became of a promise, or its end.
+    Wait { token: Text, action: Action },
+    /// Which sites fit a question.
+    Who,
+}
+
+/// What the answer repeats is how it is wanted.
+pub type Incoming = codec::Incoming<Own, Asked>;
+
+/// Reads a request. A call names a site as the request does; whose name that is, is for the hub to say.
+pub fn decode(request: Arrived<'_>, context: &Context<'_>) -> Result<Carried<Incoming>, Invalid> {
+    let (meaning, reply) = match request.at {
+        Operation::Ask => {
+            let mut asked = ask(request, context.depth)?;
+            if let Some(site) = context.site {
+                asked.sites = vec![site.clone()];
+            }
+            (calls(&asked, context), asked)
+        }
+        Operation::Await => {
+            let (token, action) =
+                wait(request.body, context.depth).map_err(|problem| Invalid { dialect: Dialect::Named, problem })?;
+            (Meaning::Own(Own::Wait { token, action }), Asked::default())
+        }
+        Operation::Who => (Meaning::Own(Own::Who), ask(request, context.depth)?),
+    };
+    Ok(Carried::whole(Incoming { meaning, credentials: Vec::new(), reply }))
+}
+
+fn calls(asked: &Asked, context: &Context<'_>) -> Meaning<Own> {
+    match asked.sites.as_slice() {
+        [] => Meaning::Call(Box::new(call(asked, None, context))),
+        [site] => Meaning::Call(Box::new(call(asked, Some(site), context))),
+        several => Meaning::Own(Own::Several(several.iter().map(|site| call(asked, Some(site), context)).collect())),
+    }
+}
+
+/// The call that a request is: of one peer, or of whoever fits. The manners are this protocol's: a caller who leaves cancels,
+/// until it was given a promise or a question.
+fn call(asked: &Asked, site: Option<&Text>, context: &Context<'_>) -> Call {
+    let target = site.map_or(Target::Words, |site| Target::Peer(PeerId(site.clone())));
+    let turn = |text: &Text| Turn { role: Role::User, parts: vec![Part::text(text.clone(), Provenance::caller())] };
+    let input = Input { history: asked.prev.iter().map(turn).collect(), ..Input::text(&asked.text) };
+    let mut call = Call::new((context.id)(), asked.dialect.wire(), Ask::Invoke { target, input });
+    call.caller = Caller {
+        can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
+        missing: Missing::Question,
+        ..Caller::default()
+    };
+    call.limits.on_disconnect = OnDisconnect::Cancel;
+    call.limits.only_read = context.only_read;
+    if let Some(hop) = context.hop {
+        hop.apply(&mut call);
+    }
+    call
 }
 
 /// The parameters of an address or a form, in order. What is not UTF-8 after unescaping is replaced.
@@ -72,7 +158,7 @@ fn pairs(text: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
 }
 
 /// Reads a request to `ask`. What the body says wins over the address.
-pub fn ask(arrived: Arrived<'_>) -> Result<Asked, Refused> {
+fn ask(arrived: Arrived<'_>, depth: usize) -> Result<Asked, Invalid> {
     let mut flat = Flat::default();
     pairs(arrived.query.as_bytes()).for_each(|(name, value)| flat.set(&name, &value));
     if arrived.body.iter().all(u8::is_ascii_whitespace) {
@@ -82,12 +168,12 @@ pub fn ask(arrived: Arrived<'_>) -> Result<Asked, Refused> {
         pairs(String::from_utf8_lossy(arrived.body).as_bytes()).for_each(|(name, value)| flat.set(&name, &value));
         return flat.asked();
     }
-    let refused = |invalid| Refused { dialect: Dialect::Named, invalid };
-    let members = open(arrived.body, arrived.depth).map_err(refused)?;
+    let invalid = |problem| Invalid { dialect: Dialect::Named, problem };
+    let members = open(arrived.body, depth).map_err(invalid)?;
     match members.object("query") {
         Some(query) => nested(&members, &query),
         None if members.has("query") && members.text("query").is_none() => {
-            Err(refused(Invalid::Field { field: "query", problem: "must be text or an object" }))
+            Err(invalid(Problem::Field { field: "query", problem: "must be text or an object" }))
         }
         None => {
             members.iter().for_each(|(name, value)| flat.set_json(name, &value));
@@ -96,11 +182,11 @@ pub fn ask(arrived: Arrived<'_>) -> Result<Asked, Refused> {
     }
 }
 
-fn open(body: &Bytes, depth: usize) -> Result<Members, Invalid> {
-    let mut reader = Reader::new(body, depth).map_err(Invalid::Json)?;
-    let members = Members::read(body, &mut reader).map_err(Invalid::Json)?;
-    reader.end().map_err(Invalid::Json)?;
-    if members.is_object() { Ok(members) } else { Err(Invalid::NotAnObject) }
+fn open(body: &Bytes, depth: usize) -> Result<Members, Problem> {
+    let mut reader = Reader::new(body, depth).map_err(Problem::Json)?;
+    let members = Members::read(body, &mut reader).map_err(Problem::Json)?;
+    reader.end().map_err(Problem::Json)?;
+    if members.is_object() { Ok(members) } else { Err(Problem::NotAnObject) }
 }
 
 /// Parameters of the first generation.
@@ -155,10 +241,10 @@ impl Flat {
         }
     }
 
-    fn asked(self) -> Result<Asked, Refused> {
-        let refused = |invalid| Refused { dialect: Dialect::Flat, invalid };
-        let said = self.decontextualized.or(self.query).ok_or_else(|| refused(Invalid::Missing("query")))?;
-        let text = bounded("query", &said).map_err(refused)?;
+    fn asked(self) -> Result<Asked, Invalid> {
+        let invalid = |problem| Invalid { dialect: Dialect::Flat, problem };
+        let said = self.decontextualized.or(self.query).ok_or_else(|| invalid(Problem::Missing("query")))?;
+        let text = bounded("query", &said).map_err(invalid)?;
         Ok(Asked {
             dialect: Dialect::Flat,
             text,
@@ -185,10 +271,10 @@ fn text(json: &Json) -> Option<String> {
     json.tree().as_str().map(str::to_owned)
 }
 
-fn bounded(field: &'static str, text: &str) -> Result<Text, Invalid> {
+fn bounded(field: &'static str, text: &str) -> Result<Text, Problem> {
     match text.trim() {
-        "" => Err(Invalid::Field { field, problem: "must not be empty" }),
-        text if text.len() > MAX_TEXT => Err(Invalid::Field { field, problem: "is too long" }),
+        "" => Err(Problem::Field { field, problem: "must not be empty" }),
+        text if text.len() > MAX_TEXT => Err(Problem::Field { field, problem: "is too long" }),
         text => Ok(text.into()),
     }
 }
@@ -220,17 +306,17 @@ fn dialect(members: &Members) -> Dialect {
     }
 }
 
-fn nested(members: &Members, query: &Members) -> Result<Asked, Refused> {
+fn nested(members: &Members, query: &Members) -> Result<Asked, Invalid> {
     let dialect = dialect(members);
-    let refused = |invalid| Refused { dialect, invalid };
+    let invalid = |problem| Invalid { dialect, problem };
     if dialect == Dialect::Results
         && let Some((unknown, _)) = query.iter().find(|(key, _)| !QUERY.contains(key))
     {
-        return Err(refused(Invalid::Unknown(unknown.chars().take(60).collect())));
+        return Err(invalid(Problem::Unknown(unknown.chars().take(60).collect())));
     }
     let said = query.text("decontextualized_query").or_else(|| query.text("text"));
-    let said = said.ok_or_else(|| refused(Invalid::Missing("query.text")))?;
-    let text = bounded("query.text", &said).map_err(refused)?;
+    let said = said.ok_or_else(|| invalid(Problem::Missing("query.text")))?;
+    let text = bounded("query.text", &said).map_err(invalid)?;
     let absent = Members::absent;
     let prefer = members.object("prefer").or_else(|| members.object("return_response")).unwrap_or_else(absent);
     let meta = members.object("meta").unwrap_or_else(absent);
@@ -264,33 +350,14 @@ fn texts(members: &Members, key: &str) -> Vec<String> {
 }
 
 /// Reads a request to `await`: the token, and what to do.
-pub fn wait(body: &Bytes, depth: usize) -> Result<(Text, Action), Invalid> {
+fn wait(body: &Bytes, depth: usize) -> Result<(Text, Action), Problem> {
     let members = open(body, depth)?;
-    let token = members.text("promise_token").ok_or(Invalid::Missing("promise_token"))?;
+    let token = members.text("promise_token").ok_or(Problem::Missing("promise_token"))?;
     let action = match members.text("action").as_deref() {
         Some("checkin") => Action::CheckIn,
         Some("cancel") => Action::Cancel,
-        Some(_) => return Err(Invalid::Action),
-        None => return Err(Invalid::Missing("action")),
+        Some(_) => return Err(Problem::Action),
+        None => return Err(Problem::Missing("action")),
     };
     Ok((token.as_ref().into(), action))
-}
-
-impl Asked {
-    /// The call it stands for: of one peer, or of whoever fits. The manners are this protocol's: a caller who leaves cancels,
-    /// until it was given a promise or a question.
-    pub fn call(&self, id: &str, site: Option<&str>) -> Call {
-        let target = site.map_or(Target::Words, |site| Target::Peer(PeerId::from(site)));
-        let turn = |text: &Text| Turn { role: Role::User, parts: vec![Part::text(text.clone(), Provenance::caller())] };
-        let input = Input { history: self.prev.iter().map(turn).collect(), ..Input::text(&self.text) };
-        let mut call = Call::new(id, self.dialect.wire(), Ask::Invoke { target, input });
-        call.caller = Caller {
-            can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
-            missing: Missing::Question,
-            accepts: Vec::new(),
-            tools: Vec::new(),
-        };
-        call.limits.on_disconnect = OnDisconnect::Cancel;
-        call
-    }
 }

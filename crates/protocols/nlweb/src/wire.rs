@@ -124,11 +124,41 @@ impl Default for Manner {
     }
 }
 
+impl Default for Asked {
+    /// Of a request that asks nothing itself, for what was asked before: as [`Manner::default`] has it, at once.
+    fn default() -> Asked {
+        let Manner { dialect, modes, most, first, least_score, item_type } = Manner::default();
+        Asked {
+            dialect,
+            text: "".into(),
+            sites: Vec::new(),
+            prev: Vec::new(),
+            query_id: None,
+            modes,
+            streaming: false,
+            most,
+            first,
+            least_score,
+            item_type,
+            conversation: None,
+            state: None,
+        }
+    }
+}
+
 impl Asked {
     pub fn manner(&self) -> Manner {
         let Asked { dialect, modes, most, first, least_score, .. } = *self;
         Manner { dialect, modes, most, first, least_score, item_type: self.item_type.clone() }
     }
+}
+
+/// What a request is sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    Ask,
+    Await,
+    Who,
 }
 
 /// What `await` is asked to do.

@@ -1,16 +1,9 @@
-//! Why a text is not a plan: where, and what. It never repeats what was sent.
-
-use std::fmt;
+//! Why a text is not a plan.
 
 use interlingua_model::json::BadJson;
 
-/// A refusal of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct Invalid {
-    /// `tasks[a].tips`; empty for the plan as a whole.
-    pub path: String,
-    pub problem: Problem,
-}
+/// A refusal of a plan. A path is `tasks[a].tips`.
+pub type Invalid = interlingua_wire::invalid::InvalidAt<Problem>;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
@@ -24,26 +17,4 @@ pub enum Problem {
     NotText,
     #[error("is required")]
     Missing,
-}
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            write!(f, "the message: {}", self.problem)
-        } else {
-            write!(f, "{}: {}", self.path, self.problem)
-        }
-    }
-}
-
-impl Invalid {
-    pub(super) fn at(path: impl Into<String>, problem: Problem) -> Invalid {
-        Invalid { path: path.into(), problem }
-    }
-}
-
-impl From<BadJson> for Invalid {
-    fn from(bad: BadJson) -> Invalid {
-        Invalid::at("", Problem::BadJson(bad))
-    }
 }

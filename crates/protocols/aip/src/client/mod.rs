@@ -2,8 +2,9 @@
 //!
 //! Machines without sockets, like the server's: what happened and the time come in, what to do goes out. Both stand on a
 //! [`line::Line`], which connects, registers, sends heartbeats, notices death and comes back. Whoever listens to effects cannot
-//! hold up a reconnection: it is the machine that decides, and it never waits.
+//! hold up a reconnection: it is the machine that decides, and it never waits. [`commands`] reads what a device is told to do.
 
+pub mod commands;
 pub mod device;
 pub mod line;
 pub mod orchestrator;

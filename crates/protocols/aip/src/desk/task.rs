@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::link::Tongue;
+use crate::decode::{Context, Own, decode};
+use crate::encode::{self, Report, Telling, encode};
 use crate::say::End;
 use crate::server::{Asked, Happening, Why};
-use crate::{WIRE, decode, encode, fault};
+use crate::wire::ClientMessage;
+use crate::{WIRE, fault};
 use interlingua_model::{
-    CancelWhy, Event, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
+    Call, CancelWhy, Carried, Fault, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
 };
+use interlingua_wire::codec::Meaning;
 use tokio::sync::oneshot;
 
 use super::Desk;
 use crate::visibility::sees;
 use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Hub, Running, entropy};
-
-/// How many losses are told.
-const LOSSES: usize = 256;
 
 pub(crate) async fn follow(
     desk: Arc<Desk>,
@@ -30,15 +30,14 @@ pub(crate) async fn follow(
     // The words may be for a tool of a device that has just come in; once it is listed, the hub's search waits for its index.
     desk.registrar.settled().await;
     let Asked { session, target, .. } = &asked;
-    let peer = desk.registrar.name(target).map_or_else(|| target.clone(), |name| name.0);
-    let call = {
-        let addressed = Asked { target: peer.clone(), ..asked.clone() };
-        decode::task(&addressed, entropy::message_id(), desk.settings().rules.grace, hub.now())
-    };
-    let id = call.id.clone();
-    let peer = PeerId(peer);
+    let (id, peer) = (entropy::message_id(), desk.registrar.name(target).unwrap_or_else(|| PeerId(target.clone())));
+    let (tongue, grace, now) = (asked.tongue, desk.settings().rules.grace, hub.now());
+    let call = call(&asked.message, &Context { id: &id, target: &peer, tongue, grace, now });
     desk.opening(id.clone(), session.clone());
-    let opened = hub.open(Request { by: by.clone(), connection, call: Box::new(call) }).await;
+    let opened = match call {
+        Ok(call) => hub.open(Request { by: by.clone(), connection, call }).await,
+        Err(fault) => Err(fault),
+    };
     let mut running = match opened {
         Ok(running) => running,
         Err(refused) => {
@@ -54,7 +53,7 @@ pub(crate) async fn follow(
     };
     desk.step(Happening::Accepted { session: session.clone() });
     let mut transcript = Transcript::default();
-    let finished = tokio::select! {
+    let end = tokio::select! {
         biased;
         why = &mut stop => {
             // Whoever asked is gone, or the device: the task is told to stop, or finds out by itself.
@@ -66,15 +65,23 @@ pub(crate) async fn follow(
             desk.let_go(session);
             return;
         }
-        finished = read(&desk, &asked, &mut running, &mut transcript) => finished,
+        end = read(&desk, &asked, &mut running, &mut transcript) => end,
     };
-    transcript.losses.truncate(LOSSES);
     desk.opened(&id);
     desk.let_go(session);
-    let end = encode::end(&finished, &transcript.losses, asked.tongue);
     let (of, wire) = (running.named(), Wire(WIRE.into()));
     hub.lost(&Leg { by: &by, of, wire, skill: transcript.route.as_ref().map(|route| &route.skill) }, &end.losses);
     desk.ended(&asked, &by, end.value);
+}
+
+/// The call that a TASK is.
+fn call(message: &ClientMessage, context: &Context<'_>) -> Result<Box<Call>, Fault> {
+    let malformed = |why: String| Fault::caller(FaultKind::Malformed, why);
+    let incoming = decode(message, context).map_err(|invalid| malformed(invalid.to_string()))?.value;
+    match incoming.meaning {
+        Meaning::Call(call) => Ok(call),
+        Meaning::Signal { .. } | Meaning::Own(Own::Rules(_)) => Err(malformed("this is no task".to_owned())),
+    }
 }
 
 /// Cancels it, and waits until it has ended: until then it must not order anything in a session that is over. One that is about to
@@ -85,13 +92,28 @@ async fn cancel(hub: &Hub, by: Principal, running: &mut Running) {
     while let Ok(Some(_)) = running.next().await {}
 }
 
+/// The end. What could not be read to its end has failed.
+async fn read(desk: &Arc<Desk>, asked: &Asked, running: &mut Running, transcript: &mut Transcript) -> Carried<End> {
+    let heard = hear(desk, asked, running, transcript).await;
+    heard.unwrap_or_else(|fault| encode::end(&Finished::failed(fault), &transcript.losses, asked.tongue))
+}
+
 /// Reads to the end; what there is to tell on the way is told.
-async fn read(desk: &Arc<Desk>, asked: &Asked, running: &mut Running, transcript: &mut Transcript) -> Finished {
-    let tell = |event: &Event| {
-        let lines = if asked.tongue == Tongue::Profile { encode::lines(event) } else { Vec::new() };
-        if !lines.is_empty() {
-            desk.step(Happening::Notes { session: asked.session.clone(), lines });
+async fn hear(
+    desk: &Arc<Desk>,
+    asked: &Asked,
+    running: &mut Running,
+    transcript: &mut Transcript,
+) -> Result<Carried<End>, Fault> {
+    while let Some(entry) = running.next().await? {
+        transcript.push(&entry.record)?;
+        let told = encode(&entry, &mut Telling { tongue: asked.tongue, transcript });
+        for report in told.value {
+            match report {
+                Report::Lines(lines) => desk.step(Happening::Notes { session: asked.session.clone(), lines }),
+                Report::End(end) => return Ok(Carried { value: end, losses: told.losses }),
+            }
         }
-    };
-    running.finish(transcript, tell).await.unwrap_or_else(Finished::failed)
+    }
+    Err(Fault::shutting_down_kept())
 }

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::client::commands;
 use crate::wire::{CommandResult, ResultStatus, ServerMessage, ToolType};
-use crate::{WIRE, decode, discover, encode};
+use crate::{WIRE, discover, encode};
 use interlingua_model::{
     Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof, Request,
     Skill, SkillId, SkillName, Subject, Text, Transcript, Wire,
@@ -97,8 +98,8 @@ impl Tools {
     async fn actions(&self, frame: &ServerMessage, lines: &mut Vec<Text>) -> Vec<CommandResult> {
         let offered: HashMap<Text, SkillId> =
             self.offered().iter().map(|skill| (name(&skill.id), skill.id.clone())).collect();
-        let calls =
-            decode::commands(frame, |_| entropy::message_id(), |tool| offered.get(tool).cloned(), self.hub.now());
+        let skill = |tool: &str| offered.get(tool).cloned();
+        let calls = commands::calls(frame, |_| entropy::message_id(), skill, self.hub.now());
         let actions = frame.actions.as_deref().unwrap_or_default();
         let mut results: Vec<CommandResult> = Vec::with_capacity(calls.len());
         let mut failed = false;

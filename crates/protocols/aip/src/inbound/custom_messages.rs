@@ -8,11 +8,9 @@ use crate::link::{Identity, Tongue};
 use crate::say::Stamp;
 use crate::server::Connection;
 use crate::wire::{Limits, Status};
-use crate::{WIRE, encode};
+use crate::{WIRE, decode, encode};
 use bytes::Bytes;
-use interlingua_model::{
-    Ask, Call, Fault, FaultKind, Finished, Input, Principal, Request, SkillId, Target, Transcript, Wire,
-};
+use interlingua_model::{Fault, FaultKind, Finished, Principal, Request, SkillId, Transcript, Wire};
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
@@ -93,10 +91,7 @@ impl Sender {
     }
 
     async fn finished(&self, skill: SkillId, custom: &Custom) -> Result<(Named, Finished), Fault> {
-        let input = Input::args(custom.arguments());
-        let ask = Ask::Invoke { target: Target::Skill(skill, None), input };
-        let call = Call::new(entropy::message_id(), Wire(WIRE.into()), ask);
-        let call = Box::new(call);
+        let call = Box::new(decode::custom(custom, skill, entropy::message_id()));
         let request = Request { by: self.by.clone(), connection: self.connection.0, call };
         let mut running = self.hub.open(request).await?;
         match running.settle(&mut Transcript::default()).await? {

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::invalid::is_of_another_kind;
 use crate::link::{Due, Heard, Link, POLICY};
 use crate::say::{self, Stamp};
 use crate::server::{self, Happening};
@@ -300,7 +301,7 @@ impl Talk {
                 Ok(message) => Ok(message),
                 Err(fault) => return self.refuse(socket, &fault).await,
             },
-            Err(invalid) => match self.sender().filter(|_| invalid.is_of_another_kind()) {
+            Err(invalid) => match self.sender().filter(|_| is_of_another_kind(&invalid)) {
                 Some(sender) => match sender.hear(frame, &self.limits, &self.extensions) {
                     Beside::Unknown => Err(invalid),
                     beside => return self.beside(socket, &sender, beside).await,

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_model::{
-    Ask, Call, CancelWhy, Card, Event, Fault, FaultKind, Feature, Finished, Input, Json, LossKind, MessageId, Noun,
-    OnDisconnect, Outcome, Output, Part, Party, PeerId, Priority, Provenance, SkillId, Target, Time,
+    Ask, Call, CancelWhy, Card, Carried, Channel, Entry, Event, Fault, FaultKind, Feature, Finished, Input, Json, Loss,
+    LossKind, MessageId, Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece, Priority, Provenance, Record,
+    SkillId, Target, Time, Transcript,
 };
+use interlingua_wire::codec::Meaning;
 
+use crate::client::commands;
+use crate::decode::Own;
+use crate::encode::{Frames, Report, Telling};
 use crate::link::Tongue;
-use crate::server::Asked;
 use crate::wire::{
     ClientKind, ClientMessage, ClientType, CommandResult, Limits, ResultStatus, ServerMessage, Status, ToolType,
 };
@@ -29,25 +33,33 @@ fn peer() -> PeerId {
     "dev1".into()
 }
 
-fn asked(tongue: Tongue, metadata: Option<&str>) -> Asked {
+/// A TASK with these metadata, decoded.
+fn task(tongue: Tongue, metadata: &str) -> Call {
     let mut message = ClientMessage::new(ClientKind::Task, Status::Continue, ClientType::Constellation);
     message.request = Some("tidy up".into());
-    message.metadata = metadata.map(json);
-    Asked {
-        session: "s".into(),
-        asker: "gal@dev1".into(),
-        asker_role: ClientType::Constellation,
-        tongue,
-        target: "dev1".into(),
-        task_name: "t".into(),
-        message,
+    message.metadata = Some(json(metadata));
+    match decoded(tongue, &message) {
+        Meaning::Call(call) => *call,
+        other => panic!("{other:?}"),
     }
+}
+
+fn decoded(tongue: Tongue, message: &ClientMessage) -> Meaning<Own> {
+    let grace = Duration::from_secs(30);
+    let context = decode::Context { id: &"m".into(), target: &peer(), tongue, grace, now: NOW };
+    decode::decode(message, &context).expect("any frame").value.meaning
+}
+
+/// What an event is told as.
+fn told(event: Event, tongue: Tongue) -> Carried<Frames> {
+    let entry = Entry { seq: 1, at: NOW, record: Record::emitted(event) };
+    encode::encode(&entry, &mut Telling { tongue, transcript: &mut Transcript::default() })
 }
 
 #[test]
 fn a_task_is_a_kept_call_of_its_target_in_words_that_cannot_be_asked_back() {
     let metadata = r#"{"via":"a, b","traceparent":"00-1","timeout_ms":5000}"#;
-    let call = decode::task(&asked(Tongue::Plain, Some(metadata)), "m".into(), Duration::from_secs(30), NOW);
+    let call = task(Tongue::Plain, metadata);
     assert!(matches!(&call.ask, Ask::Invoke { target: Target::Peer(peer), .. } if peer.as_str() == "dev1"));
     assert_eq!(call.input().expect("input").words(), "tidy up");
     assert!(call.limits.keep && !call.id_given);
@@ -55,9 +67,48 @@ fn a_task_is_a_kept_call_of_its_target_in_words_that_cannot_be_asked_back() {
     assert_eq!(call.via.expect("hubs passed").hubs.len(), 2);
     assert_eq!(call.trace.expect("a trace").parent.as_deref(), Some("00-1"));
     assert_eq!(call.limits.deadline, None, "only the wider profile has deadlines");
-    let call = decode::task(&asked(Tongue::Profile, Some(metadata)), "m".into(), Duration::from_secs(30), NOW);
+    let call = task(Tongue::Profile, metadata);
     assert_eq!(call.limits.on_disconnect, OnDisconnect::CancelAfter(Duration::from_secs(30)));
     assert_eq!(call.limits.deadline.expect("a deadline").at, NOW.after(Duration::from_secs(5)));
+}
+
+#[test]
+fn what_is_no_task_is_for_the_rules() {
+    for kind in ClientKind::ALL.iter().filter(|kind| **kind != ClientKind::Task) {
+        let message = ClientMessage::new(*kind, Status::Ok, ClientType::Device);
+        let meaning = decoded(Tongue::Plain, &message);
+        assert!(matches!(meaning, Meaning::Own(Own::Rules(of)) if of == *kind), "{meaning:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_task_tells_all_that_was_said_and_lost_before_it() {
+    let said = Event::Said {
+        message: "a".into(),
+        channel: Channel::Answer,
+        piece: Piece::Whole,
+        parts: vec![Part::text("tidy", Provenance::hub())],
+    };
+    let lost = Loss::new("call.priority", LossKind::Dropped);
+    let output = Output { said: Some("a".into()), artifacts: vec!["a1".into()], ..Output::default() };
+    let entries = [
+        Record::Emitted { event: said, losses: vec![lost.clone(); 300], raw: None },
+        Record::emitted(Event::Finished(Finished::completed(output))),
+    ];
+    let mut transcript = Transcript::default();
+    let mut frames = Vec::new();
+    let mut losses = Vec::new();
+    for (seq, record) in (1..).zip(entries) {
+        transcript.push(&record).expect("room");
+        let telling = &mut Telling { tongue: Tongue::Plain, transcript: &mut transcript };
+        let told = encode::encode(&Entry { seq, at: NOW, record }, telling);
+        frames.extend(told.value);
+        losses.extend(told.losses);
+    }
+    let [Report::End(end)] = frames.as_slice() else { panic!("{frames:?}") };
+    assert_eq!(end.result, Some(json("\"tidy\"")));
+    assert_eq!(losses, [Loss::new("output.artifacts", LossKind::Dropped)], "of this wire");
+    assert_eq!(end.messages.as_ref().map(Vec::len), Some(257), "and at most so many from before");
 }
 
 #[test]
@@ -68,7 +119,7 @@ fn p_44_a_command_at_a_device_is_a_group_in_order_that_stops_at_a_failure() {
         {"tool_name":"rm","parameters":null,"tool_type":"action","call_id":"2"}]}"#,
     );
     let skill = |tool: &str| Some(SkillId::new("local", tool));
-    let calls = decode::commands(&command, |index| MessageId::from(format!("m{index}")), skill, NOW);
+    let calls = commands::calls(&command, |index| MessageId::from(format!("m{index}")), skill, NOW);
     let calls: Vec<Call> = calls.into_iter().map(|call| call.expect("known")).collect();
     assert_eq!(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["m0", "m1"]);
     assert_eq!(calls[1].input().expect("input").args.as_ref().map(Json::as_str), Some("{}"));
@@ -101,7 +152,7 @@ fn p_45_a_tool_nobody_knows_fails_and_is_never_met_with_silence() {
     let command = frame(
         r#"{"type":"command","status":"continue","actions":[{"tool_name":"what","tool_type":"action","call_id":"1"}]}"#,
     );
-    let calls = decode::commands(&command, |_| "m".into(), |_| None, NOW);
+    let calls = commands::calls(&command, |_| "m".into(), |_| None, NOW);
     let result = calls[0].as_ref().expect_err("unknown");
     assert_eq!((result.status, result.call_id.as_deref()), (ResultStatus::Failure, Some("1")));
 }
@@ -187,7 +238,7 @@ fn what_an_end_cannot_carry_is_told_as_lines_or_in_the_profile_as_data() {
     assert_eq!(plain.value.error.as_deref(), Some("cancelled: asked"));
     assert_eq!(plain.value.messages.expect("lines").len(), 3);
     assert_eq!(plain.value.result, Some(json("{}")), "no address that nobody can fetch");
-    let before = [interlingua_model::Loss::new("call.priority", LossKind::Dropped)];
+    let before = [Loss::new("call.priority", LossKind::Dropped)];
     let later = encode::end(&finished, &before, Tongue::Plain);
     assert_eq!(later.losses, plain.losses, "what was lost before is told, and is not of this wire");
     assert_eq!(later.value.messages.expect("lines").len(), 4);
@@ -239,10 +290,13 @@ fn a_call_to_a_server_is_a_task_in_words_and_says_what_it_lost() {
 #[test]
 fn log_lines_are_notes_and_notes_are_log_lines() {
     let events = decode::notes(&["half way".into()], &"m".into(), &peer());
-    assert_eq!(encode::lines(&events[0]), ["half way".into()]);
+    let lines = |text: &str| Frames::One(Report::Lines(vec![text.into()]));
+    assert_eq!(told(events[0].clone(), Tongue::Profile).value, lines("half way"));
+    assert_eq!(told(events[0].clone(), Tongue::Plain).value, Frames::None);
     let progress = Event::Progress { done: Some(1.0), total: Some(3.0), note: Some("copying".into()) };
-    assert_eq!(encode::lines(&progress), ["1 of 3: copying".into()]);
-    assert!(encode::lines(&Event::Progress { done: None, total: None, note: None }).is_empty());
+    assert_eq!(told(progress, Tongue::Profile).value, lines("1 of 3: copying"));
+    let nothing = Event::Progress { done: None, total: None, note: None };
+    assert_eq!(told(nothing, Tongue::Profile).value, Frames::None);
 }
 
 #[test]

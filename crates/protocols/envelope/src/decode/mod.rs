@@ -161,7 +161,7 @@ fn opened(message: &Message, context: &Context<'_>, id: &str, ask: Ask) -> Call 
     let mut call = Call::new(id, WIRE, ask);
     call.id_given = true;
     call.conversation = message.token.session_id.clone().map(ConversationId);
-    call.caller = Caller { can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new(), tools: Vec::new() };
+    call.caller = Caller { can_answer: CAN_ANSWER, ..Caller::default() };
     call.limits = Limits {
         deadline: deadline(message.control.timeout, context),
         priority: priority::decode(message.control.priority),

@@ -1,22 +1,67 @@
-//! An answer in the generation of its request, whole or as a stream ([`stream`]).
+//! An answer in the generation of its request, whole ([`whole`]) or as a stream ([`encode`]).
 //!
 //! What an answer says is the same in all of them: items, a summary, questions, a promise, a failure.
 
+mod several;
 mod stream;
+
+use std::borrow::Cow;
 
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Blob, Body, CancelWhy, Fault, Finished, Loss, LossKind, Outcome, Output, Part, Question, QuestionKind, Route, Text,
-    lost_parts,
+    Addressee, Blob, Body, CancelWhy, Carried, Channel, Entry, Event, Fault, Finished, Loss, LossKind, Outcome, Output,
+    Part, Question, QuestionKind, Record, Route, Text, lost_parts,
 };
+use interlingua_wire::codec;
 use serde_json::{Map, json};
 
-use super::decode::{Invalid, Refused};
+use super::decode::Invalid;
 use super::item::{self, Item, Kind, items};
 use super::wire::{Asked, Dialect, Manner};
 use super::{APPROVAL, fault};
 
-pub use stream::{Frame, Telling};
+pub use several::Several;
+pub use stream::{Frame, Streamed};
+
+pub type Frames = codec::Frames<Frame>;
+
+/// What an entry is told with.
+#[derive(Debug)]
+pub struct Telling<'a> {
+    pub answer: &'a mut Streamed,
+    /// Whose exchange this is, of several; empty where one alone is asked.
+    pub site: &'a str,
+}
+
+/// What an entry adds to a stream. A question that is not for the caller, or that one of several asks, adds nothing: whether the
+/// stream ends with it is for the endpoint to say. The output of an end must be all that was said.
+pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
+    let Record::Emitted { event, losses, .. } = &entry.record else { return Carried::whole(Frames::None) };
+    let Telling { answer, site } = telling;
+    answer.lost(losses);
+    let frames = match event {
+        Event::Started(route) => {
+            answer.went(route);
+            Frames::None
+        }
+        Event::Said { channel: Channel::Answer, parts, .. } => answer.said(parts, site).into(),
+        Event::Artifact(chunk) => answer.said(&chunk.parts, site).into(),
+        Event::Progress { note: Some(note), .. } => answer.progress(note).into(),
+        Event::Step(step) => step.note().and_then(|note| answer.progress(&note)).into(),
+        Event::Asked(question) => match question.to {
+            Addressee::Caller => answer.asked(question).into(),
+            Addressee::Approvers => Frames::None,
+        },
+        Event::Finished(finished) => {
+            let lost = lost(&finished.output);
+            return Carried { value: answer.finished(finished, &lost, site).into(), losses: lost };
+        }
+        Event::Said { channel: Channel::Reasoning | Channel::Note(_), .. }
+        | Event::Progress { note: None, .. }
+        | Event::Settled { .. } => Frames::None,
+    };
+    Carried::whole(frames)
+}
 
 /// Where an exchange stands.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +90,8 @@ pub struct Envelope {
     pub losses: Vec<Loss>,
     /// Which way was taken, and why.
     pub route: Option<Route>,
+    /// What a model says of the items, in place of the words of the answer.
+    pub words: Option<Part>,
     summarize: bool,
     generate: bool,
     most: usize,
@@ -68,6 +115,7 @@ impl Envelope {
             conversation: None,
             losses: Vec::new(),
             route: None,
+            words: None,
             summarize: asked.modes.summarize || asked.modes.generate,
             generate: asked.modes.generate,
             most: asked.most,
@@ -87,6 +135,7 @@ impl Envelope {
             conversation: None,
             losses,
             route: None,
+            words: None,
             summarize: false,
             generate: false,
             most: 0,
@@ -94,6 +143,14 @@ impl Envelope {
             least_score: 0.0,
             item_type: None,
         }
+    }
+
+    /// Notes who answers.
+    pub fn went(&mut self, route: &Route) {
+        if self.site.is_empty() {
+            self.site = route.skill.peer.0.clone();
+        }
+        self.route = Some(route.clone());
     }
 
     fn takes(&self, item: &Item) -> bool {
@@ -156,14 +213,9 @@ pub fn lost(output: &Output) -> Vec<Loss> {
 }
 
 /// A request that could not be read: the answer, and its status.
-pub fn refused(refused: &Refused, id: Text) -> (u16, Tree) {
-    let envelope = Envelope::unread(refused.dialect, id);
-    (400, failed(&envelope, refused.invalid.code(), &refused.invalid.to_string()))
-}
-
-/// The same for `await`.
-pub fn refused_wait(invalid: &Invalid, id: Text) -> Tree {
-    failed(&Envelope::unread(Dialect::Named, id), invalid.code(), &invalid.to_string())
+pub fn refused(invalid: &Invalid, id: Text) -> (u16, Tree) {
+    let Invalid { dialect, problem } = invalid;
+    (400, failed(&Envelope::unread(*dialect, id), problem.code(), &problem.to_string()))
 }
 
 fn failed(envelope: &Envelope, code: &'static str, message: &str) -> Tree {
@@ -205,13 +257,29 @@ fn cancelled(why: CancelWhy) -> String {
 }
 
 fn answer(envelope: &Envelope, finished: &Finished) -> Said {
-    let found = items(&finished.output, &envelope.site).into_iter().filter(|item| envelope.takes(item));
+    let output = match &envelope.words {
+        None => Cow::Borrowed(&finished.output),
+        Some(words) => Cow::Owned(worded(&finished.output, words)),
+    };
+    let found = items(&output, &envelope.site).into_iter().filter(|item| envelope.takes(item));
     let found: Vec<Item> = found.skip(envelope.first).take(envelope.most).collect();
-    let texts: Vec<&str> = item::words(&finished.output).collect();
+    let texts: Vec<&str> = item::words(&output).collect();
     // Where there are rows, their words are wanted only by those who ask for them.
     let has_rows = found.iter().any(|item| item.kind == Kind::Row);
     let text = Some(texts.join("\n")).filter(|text| !text.is_empty() && (!has_rows || envelope.summarize));
     Said::Answer(found, text)
+}
+
+/// The same with other words.
+fn worded(output: &Output, words: &Part) -> Output {
+    let others = output.parts.iter().filter(|part| part.as_text().is_none());
+    let parts = std::iter::once(words).chain(others).cloned().collect();
+    Output {
+        parts,
+        said: output.said.clone(),
+        structured: output.structured.clone(),
+        artifacts: output.artifacts.clone(),
+    }
 }
 
 /// What is asked, one question for each field.

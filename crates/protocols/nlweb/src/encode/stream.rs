@@ -4,11 +4,13 @@
 //! once. A stream of version 0.54 begins with the kind of its answer, so nothing is said before that is known.
 
 use interlingua_model::json::Tree;
-use interlingua_model::{Digest, Event, Loss, Part};
+use interlingua_model::transcript::MAX_LOSSES;
+use interlingua_model::{Carried, Digest, Fault, Finished, Loss, Part, Question, Route};
 use serde_json::json;
 
 use super::super::item::{self, Item, PLACED};
 use super::super::wire::{Dialect, MAX_ITEMS};
+use super::several::Several;
 use super::{Envelope, Said, Stand, body, meta, result, said, summary, taken};
 
 /// One event of a stream.
@@ -19,25 +21,54 @@ pub struct Frame {
     pub data: Tree,
 }
 
-/// What a stream has told of its answer so far.
-#[derive(Debug, Default)]
-pub struct Telling {
+/// An answer that is streamed, and what was told of it so far.
+#[derive(Debug)]
+pub struct Streamed {
+    pub envelope: Envelope,
     /// The items, each by what it holds. At most [`MAX_ITEMS`].
     told: Vec<Digest>,
     /// Items that came, told or not.
     heard: usize,
-    /// Several are asked: the places that their items have among their own say nothing here.
-    is_of_several: bool,
+    /// Where several are asked, what those have said that have ended. The places that their items have among their own say
+    /// nothing here.
+    several: Option<Several>,
 }
 
-impl Telling {
-    /// Of an answer that is put together from what several say.
-    pub fn of_several() -> Telling {
-        Telling { is_of_several: true, ..Telling::default() }
+impl Streamed {
+    pub fn new(envelope: Envelope) -> Streamed {
+        Streamed { envelope, told: Vec::new(), heard: 0, several: None }
+    }
+
+    /// An answer that is put together from what several say. Some may have failed already.
+    pub fn of_several(envelope: Envelope, several: Several) -> Streamed {
+        Streamed { several: Some(several), ..Streamed::new(envelope) }
+    }
+
+    pub fn is_of_several(&self) -> bool {
+        self.several.is_some()
+    }
+
+    /// One of several has failed.
+    pub fn fail(&mut self, fault: Fault) {
+        if let Some(several) = &mut self.several {
+            several.fail(fault);
+        }
+    }
+
+    /// What all of several have said, once; `None` where one alone is asked.
+    pub fn merged(&mut self) -> Option<Result<Carried<Finished>, Fault>> {
+        self.several.as_mut().map(|several| std::mem::take(several).whole())
+    }
+
+    /// Notes what was lost before it came here.
+    pub fn lost(&mut self, losses: &[Loss]) {
+        let room = MAX_LOSSES.saturating_sub(self.envelope.losses.len());
+        self.envelope.losses.extend(losses.iter().take(room).cloned());
     }
 
     /// What a stream says at once, before anything is known.
-    pub fn begin(envelope: &Envelope) -> Vec<Frame> {
+    pub fn begin(&self) -> Vec<Frame> {
+        let envelope = &self.envelope;
         match envelope.dialect {
             Dialect::Flat => vec![flat(envelope, "api_version", json!({"api_version": "0.1"}))],
             Dialect::Named => {
@@ -49,25 +80,50 @@ impl Telling {
         }
     }
 
+    /// Notes who answers, where one alone does.
+    pub(super) fn went(&mut self, route: &Route) {
+        if self.several.is_none() {
+            self.envelope.went(route);
+        }
+    }
+
     /// A sign of life on the way, where the generation has one.
-    pub fn progress(envelope: &Envelope, note: &str) -> Option<Frame> {
+    pub(super) fn progress(&self, note: &str) -> Option<Frame> {
         let note = || json!({"content": note.chars().take(300).collect::<String>()});
-        (envelope.dialect == Dialect::Flat).then(|| flat(envelope, "intermediate_message", note()))
+        (self.envelope.dialect == Dialect::Flat).then(|| flat(&self.envelope, "intermediate_message", note()))
     }
 
     /// The items among what `site` has said, as far as it is certain that the answer will have them.
-    pub fn said(&mut self, envelope: &Envelope, event: &Event, site: &str) -> Vec<Frame> {
-        let items = item::among(parts(event), site, self.heard);
-        self.tell(envelope, items)
+    pub(super) fn said(&mut self, parts: &[Part], site: &str) -> Vec<Frame> {
+        let site = if site.is_empty() { &self.envelope.site } else { site };
+        let items = item::among(parts, site, self.heard);
+        self.tell(items)
     }
 
-    /// The same of rows that one of several has given as its result.
-    pub fn rows(&mut self, envelope: &Envelope, rows: &[Tree], site: &str) -> Vec<Frame> {
-        let items = item::from_rows(rows, site, "");
-        self.tell(envelope, items)
+    /// A question is the end, unless it is that of one among several.
+    pub(super) fn asked(&self, question: &Question) -> Vec<Frame> {
+        match &self.several {
+            None => self.end(&Stand::Asked(question)),
+            Some(_) => Vec::new(),
+        }
     }
 
-    fn tell(&mut self, envelope: &Envelope, items: Vec<Item>) -> Vec<Frame> {
+    /// The end, or the rows that one of several has given as its result.
+    pub(super) fn finished(&mut self, finished: &Finished, lost: &[Loss], site: &str) -> Vec<Frame> {
+        match &mut self.several {
+            None => {
+                self.envelope.losses.extend_from_slice(lost);
+                self.end(&Stand::Finished(finished))
+            }
+            Some(several) => {
+                let items = item::from_rows(several.take(site, finished, lost.to_vec()), site, "");
+                self.tell(items)
+            }
+        }
+    }
+
+    fn tell(&mut self, items: Vec<Item>) -> Vec<Frame> {
+        let envelope = &self.envelope;
         let begun = !self.told.is_empty();
         let mut results = Vec::new();
         for item in items {
@@ -77,7 +133,7 @@ impl Telling {
             }
             // A row without a score has the one that its place gives it, which is not known before the end.
             let is_sure = envelope.takes(&item) && (item.is_scored || envelope.least_score <= PLACED.0);
-            let index = self.place(&item).unwrap_or(self.heard);
+            let index = place(&item, self.several.as_ref()).unwrap_or(self.heard);
             self.heard += 1;
             // What stands before it in the end decides whether a later page has it.
             let is_wanted = envelope.first == 0 && index < envelope.most && self.told.len() < envelope.most;
@@ -97,17 +153,13 @@ impl Telling {
         frames
     }
 
-    /// The place that an item says it has.
-    fn place(&self, item: &Item) -> Option<usize> {
-        item.index().filter(|_| !self.is_of_several)
-    }
-
     /// What a stream ends with: the rest, and how it went.
-    pub fn end(&self, envelope: &Envelope, stand: &Stand<'_>) -> Vec<Frame> {
+    pub fn end(&self, stand: &Stand<'_>) -> Vec<Frame> {
+        let envelope = &self.envelope;
         let said = said(envelope, stand);
         match envelope.dialect {
             Dialect::Flat => {
-                let mut frames: Vec<Frame> = self.rest(envelope, &said);
+                let mut frames: Vec<Frame> = self.rest(&said);
                 frames.extend(flat_after(envelope, &said, !frames.is_empty() || !self.told.is_empty()));
                 frames
             }
@@ -120,7 +172,7 @@ impl Telling {
                 if self.told.is_empty() || !is_answer || !envelope.losses.is_empty() {
                     frames.push(told);
                 }
-                frames.extend(self.rest(envelope, &said));
+                frames.extend(self.rest(&said));
                 frames.extend(after(envelope, &said).map(|data| Frame { name: None, data }));
                 if frames.len() == 1 && self.told.is_empty() {
                     frames.push(batch(envelope, &[]));
@@ -128,7 +180,7 @@ impl Telling {
                 frames
             }
             Dialect::Named => {
-                let mut frames = self.rest(envelope, &said);
+                let mut frames = self.rest(&said);
                 let mut data = json!({"_meta": meta(envelope, &said)});
                 match &said {
                     Said::Answer(..) => {
@@ -149,33 +201,24 @@ impl Telling {
     }
 
     /// The items of the answer that were not told yet.
-    fn rest(&self, envelope: &Envelope, said: &Said) -> Vec<Frame> {
+    fn rest(&self, said: &Said) -> Vec<Frame> {
         let Said::Answer(items, _) = said else { return Vec::new() };
+        let envelope = &self.envelope;
         let left = envelope.most.saturating_sub(self.told.len());
         let untold = items.iter().zip(envelope.first..).filter(|(item, _)| !self.told.contains(&item.key()));
         // After items that came early the others have the places that they say they have, or come after all.
         let place = |(number, (item, position)): (usize, (&Item, usize))| match self.told.is_empty() {
             true => (item.clone(), position),
-            false => (item.clone(), self.place(item).unwrap_or(self.heard + number)),
+            false => (item.clone(), place(item, self.several.as_ref()).unwrap_or(self.heard + number)),
         };
         let untold: Vec<(Item, usize)> = untold.take(left).enumerate().map(place).collect();
         if untold.is_empty() { Vec::new() } else { vec![batch(envelope, &untold)] }
     }
 }
 
-/// What is said as part of an answer.
-fn parts(event: &Event) -> &[Part] {
-    match event {
-        Event::Said { channel: interlingua_model::Channel::Answer, parts, .. } => parts,
-        Event::Artifact(chunk) => &chunk.parts,
-        Event::Said { .. }
-        | Event::Started(_)
-        | Event::Progress { .. }
-        | Event::Step(_)
-        | Event::Asked(_)
-        | Event::Settled { .. }
-        | Event::Finished(_) => &[],
-    }
+/// The place that an item says it has.
+fn place(item: &Item, several: Option<&Several>) -> Option<usize> {
+    item.index().filter(|_| several.is_none())
 }
 
 /// Items in one event.
@@ -210,8 +253,12 @@ fn flat(envelope: &Envelope, kind: &str, mut message: Tree) -> Frame {
 
 /// All messages of an answer of the first generation.
 pub(super) fn flat_end(envelope: &Envelope, said: &Said) -> Vec<Frame> {
-    let mut frames = Telling::default().rest(envelope, said);
-    frames.extend(flat_after(envelope, said, !frames.is_empty()));
+    let found: Vec<(Item, usize)> = match said {
+        Said::Answer(items, _) => items.iter().cloned().zip(envelope.first..).collect(),
+        Said::Questions(..) | Said::Promise(..) | Said::Failure(..) => Vec::new(),
+    };
+    let mut frames = if found.is_empty() { Vec::new() } else { vec![batch(envelope, &found)] };
+    frames.extend(flat_after(envelope, said, !found.is_empty()));
     frames
 }
 

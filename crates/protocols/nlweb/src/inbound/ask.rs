@@ -1,133 +1,32 @@
-//! `/ask`: decode, authenticate, the hub's door, encode.
+//! `/ask`: authenticate, the conversation, the hub's door, the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::{self, Arrived};
-use crate::encode::{self, Envelope, Stand};
+use crate::encode::{self, Envelope, Several, Stand};
 use crate::{Asked, Dialect, Modes};
-use axum::body::Body;
-use axum::extract::{Extension, Path, State};
 use axum::response::Response;
 use futures_util::future::join_all;
-use http::header::{ALLOW, CONTENT_TYPE, HOST};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use http::header::{ALLOW, HOST};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use interlingua_model::{
-    Answer, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal, Question,
-    Request, Route, Signal, Text, Transcript,
+    Answer, Ask, Call, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, Part, Principal,
+    Question, Request, Route, Signal, Target, Text, Transcript,
 };
-use interlingua_wire::hub_headers::Headers;
+use interlingua_wire::hub_headers::BadHop;
 
 use super::pending::{Pending, promises, waits};
-use super::several::Several;
 use super::stream::Wanted;
-use super::summing::worded;
+use super::summing::words;
 use super::{promise, stream};
-use crate::PROTOCOL;
-use crate::refusal::NlwebErrors;
-use interlingua_endpoint::error_format::{self, ErrorFormat};
-use interlingua_endpoint::guard::FORM;
-use interlingua_endpoint::{Shared, content};
+use interlingua_endpoint::{Shared, content, error_format};
 use interlingua_hub::asking::no_such_peer;
 use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::{Hub, Running, Settled, entropy};
-use interlingua_net::body;
 use interlingua_net::connection::Connection;
-use interlingua_net::large;
-use interlingua_telemetry::meters::Phase;
 
 /// A whole answer that takes longer is promised.
 const PROMISE_AFTER: Duration = Duration::from_secs(2);
-
-pub(super) async fn front(
-    state: State<Arc<Shared>>,
-    connection: Extension<Connection>,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let sent = Sent { method: &method, uri: &uri, headers: &headers };
-    answer(state.0, connection.0, sent, body, None).await
-}
-
-pub(super) async fn one_peer(
-    state: State<Arc<Shared>>,
-    connection: Extension<Connection>,
-    Path(peer): Path<String>,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let sent = Sent { method: &method, uri: &uri, headers: &headers };
-    answer(state.0, connection.0, sent, body, Some(peer.into())).await
-}
-
-/// A request without its body.
-#[derive(Clone, Copy)]
-struct Sent<'a> {
-    method: &'a Method,
-    uri: &'a Uri,
-    headers: &'a HeaderMap,
-}
-
-async fn answer(
-    shared: Arc<Shared>,
-    connection: Connection,
-    sent: Sent<'_>,
-    body: Body,
-    peer: Option<Text>,
-) -> Response {
-    let Sent { method, uri, headers } = sent;
-    let frame = match body::read(body, shared.bounds().body).await {
-        Ok(frame) => frame,
-        Err(fault) => return NlwebErrors.refuse(&fault),
-    };
-    let mut laps = shared.hub.meters().laps();
-    let arrived = Arrived {
-        query: uri.query().unwrap_or_default(),
-        body: &frame,
-        form: is_form(headers),
-        depth: shared.bounds().depth,
-    };
-    let mut asked = match large::worked(frame.len(), || decode::ask(arrived)).await {
-        Ok(asked) => asked,
-        Err(refused) => {
-            shared.hub.meters().protocol(PROTOCOL).invalid.increment(1);
-            let (status, answer) = encode::refused(&refused, id());
-            return error_format::json(status, answer.to_string().into());
-        }
-    };
-    laps.done(Phase::Decode);
-    if let Some(peer) = peer {
-        asked.sites = vec![peer];
-    }
-    // A link, an image and a redirect send GET, with nobody's wish behind it (RFC 9110, 9.2.1).
-    let asker = Asker { shared, connection, headers, asked, only_read: *method != Method::POST };
-    let envelope = Envelope::of(&asker.asked, id(), asker.asked.sites.first().cloned().unwrap_or_default());
-    match asker.open(envelope.clone()).await {
-        Ok((by, opened, envelope)) => asker.respond(&by, opened, envelope).await,
-        Err(fault) if asker.only_read && fault.kind == FaultKind::Unsupported(Feature::Operation) => {
-            let mut response = told(&envelope, &Stand::Refused(&fault));
-            *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-            response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
-            response
-        }
-        Err(fault) => told(&envelope, &Stand::Refused(&fault)),
-    }
-}
-
-/// The first generation also takes what a form sends.
-fn is_form(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM))
-}
-
-/// Names a request to its sender.
-fn id() -> Text {
-    format!("{:032x}", entropy::bits()).into()
-}
 
 /// One answer, whole.
 pub(super) fn told(envelope: &Envelope, stand: &Stand<'_>) -> Response {
@@ -151,23 +50,45 @@ enum Opened {
     Several(Vec<(Text, Running)>, Several),
 }
 
-struct Asker<'a> {
-    shared: Arc<Shared>,
-    connection: Connection,
-    headers: &'a HeaderMap,
-    asked: Asked,
+/// What is to be opened: one call, or one for each of several sites.
+pub(super) enum Calls {
+    One(Box<Call>),
+    Several(Vec<Call>),
+}
+
+/// Whoever asks, and what.
+pub(super) struct Asker<'a> {
+    pub(super) shared: Arc<Shared>,
+    pub(super) connection: Connection,
+    pub(super) headers: &'a HeaderMap,
+    /// What cannot be read of the headers. It is said once the caller and the site are known.
+    pub(super) bad_hop: Option<BadHop>,
+    pub(super) asked: Asked,
     /// Nothing may come of it but reading.
-    only_read: bool,
+    pub(super) only_read: bool,
 }
 
 impl Asker<'_> {
-    async fn open(&self, mut envelope: Envelope) -> Result<(Principal, Opened, Envelope), Fault> {
+    pub(super) async fn answer(self, calls: Calls, envelope: Envelope) -> Response {
+        match self.open(calls, envelope.clone()).await {
+            Ok((by, opened, envelope)) => self.respond(&by, opened, envelope).await,
+            Err(fault) if self.only_read && fault.kind == FaultKind::Unsupported(Feature::Operation) => {
+                let mut response = told(&envelope, &Stand::Refused(&fault));
+                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+                response
+            }
+            Err(fault) => told(&envelope, &Stand::Refused(&fault)),
+        }
+    }
+
+    async fn open(&self, calls: Calls, mut envelope: Envelope) -> Result<(Principal, Opened, Envelope), Fault> {
         let by = self.shared.authenticate(&self.connection, self.headers, &[])?;
-        let opened = self.authenticated(&by, &mut envelope).await.map_err(|fault| fault.told_to(&by))?;
+        let opened = self.authenticated(&by, calls, &mut envelope).await.map_err(|fault| fault.told_to(&by))?;
         Ok((by, opened, envelope))
     }
 
-    async fn authenticated(&self, by: &Principal, envelope: &mut Envelope) -> Result<Opened, Fault> {
+    async fn authenticated(&self, by: &Principal, calls: Calls, envelope: &mut Envelope) -> Result<Opened, Fault> {
         let hub = &self.shared.hub;
         let conversation = self.conversation(by).await?;
         envelope.conversation = Some(hub.conversation_token(by, &conversation)?.into());
@@ -186,10 +107,9 @@ impl Asker<'_> {
                 None => drop(hub.answer(by.clone(), question.id, Answer::Declined).await),
             }
         }
-        match self.asked.sites.as_slice() {
-            [] => self.call(by, &conversation, None).await.map(Opened::Running),
-            [site] => self.call(by, &conversation, Some(site)).await.map(Opened::Running),
-            several => self.several(by, &conversation, several).await,
+        match calls {
+            Calls::One(call) => self.call(by, &conversation, call).await.map(Opened::Running),
+            Calls::Several(calls) => self.several(by, &conversation, calls).await,
         }
     }
 
@@ -216,25 +136,23 @@ impl Asker<'_> {
         hub.follow(by, task, after).await
     }
 
-    async fn call(&self, by: &Principal, conversation: &ConversationId, site: Option<&Text>) -> Result<Running, Fault> {
+    /// The site that a call names is a peer that this caller sees, whichever of its names that is.
+    async fn call(&self, by: &Principal, conversation: &ConversationId, mut call: Box<Call>) -> Result<Running, Fault> {
         let hub = &self.shared.hub;
-        let peer = match site {
-            None => None,
-            Some(site) => Some(hub.peer_named(by, site).ok_or_else(|| no_such_peer(site))?),
-        };
-        let mut call = self.asked.call(entropy::message_id().as_str(), peer.as_ref().map(PeerId::as_str));
+        if let Ask::Invoke { target: Target::Peer(site), .. } = &mut call.ask {
+            *site = hub.peer_named(by, site.as_str()).ok_or_else(|| no_such_peer(site.as_str()))?;
+        }
+        if let Some(bad) = self.bad_hop {
+            return Err(Fault::caller(FaultKind::Malformed, bad.to_string()));
+        }
         call.conversation = Some(conversation.clone());
-        call.limits.only_read = self.only_read;
-        let headers = Headers::read(|name| self.headers.get(name)?.to_str().ok());
-        let hop = headers.decode(hub.now()).map_err(|bad| Fault::caller(FaultKind::Malformed, bad.to_string()))?;
-        hop.apply(&mut call);
-        let call = Box::new(call);
         hub.open(Request { by: by.clone(), connection: self.connection.id, call }).await
     }
 
     /// All of them at once; the first failure if none can be asked.
-    async fn several(&self, by: &Principal, conversation: &ConversationId, sites: &[Text]) -> Result<Opened, Fault> {
-        let calls = join_all(sites.iter().map(|site| self.call(by, conversation, Some(site)))).await;
+    async fn several(&self, by: &Principal, conversation: &ConversationId, calls: Vec<Call>) -> Result<Opened, Fault> {
+        let sites = &self.asked.sites;
+        let calls = join_all(calls.into_iter().map(|call| self.call(by, conversation, Box::new(call)))).await;
         let (mut running, mut several) = (Vec::new(), Several::default());
         for (site, called) in sites.iter().zip(calls) {
             match called {
@@ -268,7 +186,7 @@ impl Asker<'_> {
                     listened.losses.append(&mut listened.lost);
                     match listened.settled {
                         Settled::Finished(finished) => {
-                            several.take(&site, *finished, listened.losses);
+                            several.take(&site, &finished, listened.losses);
                         }
                         Settled::Asked(question) => {
                             several.fail(Fault::caller(
@@ -301,7 +219,7 @@ impl Asker<'_> {
                 };
                 envelope.losses = losses;
                 let Asked { modes, text, .. } = &self.asked;
-                let finished = worded(&self.shared.hub, *modes, text, &envelope.site, finished).await;
+                envelope.words = words(&self.shared.hub, *modes, text, &envelope.site, &finished).await;
                 return told(&envelope, &Stand::Finished(&finished));
             }
         };
@@ -319,7 +237,7 @@ impl Asker<'_> {
     /// An answer that is known already, in the form that was asked for.
     fn at_once(&self, envelope: &Envelope, stand: &Stand<'_>) -> Response {
         match self.asked.streaming {
-            true => stream::known(envelope, stand),
+            true => stream::known(envelope.clone(), stand),
             false => told(envelope, stand),
         }
     }
@@ -367,20 +285,19 @@ pub(super) struct Listened {
     lost: Vec<Loss>,
     /// Who was asked, and why.
     route: Option<Route>,
+    /// What a model says of the items.
+    words: Option<Part>,
     settled: Settled,
 }
 
 impl Listened {
     /// With the words that were asked for.
-    pub(super) async fn worded(self, hub: &Hub, modes: Modes, text: &str) -> Listened {
+    pub(super) async fn worded(mut self, hub: &Hub, modes: Modes, text: &str) -> Listened {
         let site = self.route.as_ref().map(|route| route.skill.peer.0.clone()).unwrap_or_default();
-        let settled = match self.settled {
-            Settled::Finished(finished) => {
-                Settled::Finished(Box::new(worded(hub, modes, text, &site, *finished).await))
-            }
-            Settled::Asked(question) => Settled::Asked(question),
-        };
-        Listened { settled, ..self }
+        if let Settled::Finished(finished) = &self.settled {
+            self.words = words(hub, modes, text, &site, finished).await;
+        }
+        self
     }
 
     /// What it waits for, where that is not for its caller to answer.
@@ -399,22 +316,15 @@ impl Listened {
 
     pub(super) fn told(self, envelope: &mut Envelope) -> Response {
         envelope.losses.extend(self.losses.into_iter().chain(self.lost));
+        envelope.words = self.words;
         if let Some(route) = self.route {
-            went(envelope, &route);
+            envelope.went(&route);
         }
         match self.settled {
             Settled::Finished(finished) => told(envelope, &Stand::Finished(&finished)),
             Settled::Asked(question) => told(envelope, &Stand::Asked(&question)),
         }
     }
-}
-
-/// Notes who answers.
-pub(super) fn went(envelope: &mut Envelope, route: &Route) {
-    if envelope.site.is_empty() {
-        envelope.site = route.skill.peer.0.clone();
-    }
-    envelope.route = Some(route.clone());
 }
 
 /// Whoever reads an answer.
@@ -440,5 +350,5 @@ pub(super) async fn listen(running: &mut Running, reader: &Reader<'_>) -> Result
         lost = encode::lost(&finished.output);
     }
     let Transcript { route, losses, .. } = transcript;
-    Ok(Listened { of: running.named(), losses, lost, route, settled })
+    Ok(Listened { of: running.named(), losses, lost, route, words: None, settled })
 }

@@ -8,7 +8,7 @@
 mod ask;
 mod pending;
 mod promise;
-mod several;
+mod request;
 mod sites;
 mod stream;
 mod summing;
@@ -23,14 +23,14 @@ use interlingua_endpoint::Shared;
 use interlingua_endpoint::error_format::ErrorFormat;
 
 pub fn routes(shared: Arc<Shared>) -> Router {
-    let ask = get(ask::front).post(ask::front).fallback(not_allowed);
+    let ask = get(request::front).post(request::front).fallback(not_allowed);
     Router::new()
         .route("/ask", ask.clone())
         .route("/ask/", ask)
-        .route("/agents/{peer}/ask", get(ask::one_peer).post(ask::one_peer).fallback(not_allowed))
-        .route("/await", post(promise::wait).fallback(only_post))
+        .route("/agents/{peer}/ask", get(request::one_peer).post(request::one_peer).fallback(not_allowed))
+        .route("/await", post(request::wait).fallback(only_post))
         .route("/sites", get(sites::list))
-        .route("/who", get(sites::who))
+        .route("/who", get(request::who))
         .route("/llms.txt", get(sites::about))
         .with_state(shared)
 }

@@ -4,23 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Manner;
-use crate::decode;
-use crate::encode::{self, Envelope, Stand};
+use crate::encode::{Envelope, Stand};
 use crate::wire::Action;
-use axum::body::Body;
-use axum::extract::{Extension, State};
 use axum::response::Response;
 use http::HeaderMap;
 use interlingua_model::{CancelWhy, Event, Fault, FaultKind, Principal, Signal, TaskId, Text};
 
 use super::ask::{Reader, base, listen, told};
-use crate::refusal::NlwebErrors;
 use interlingua_endpoint::Shared;
-use interlingua_endpoint::error_format::{self, ErrorFormat};
-use interlingua_hub::{Hub, Running, entropy};
-use interlingua_net::body;
+use interlingua_hub::{Hub, Running};
 use interlingua_net::connection::Connection;
-use interlingua_net::large;
 
 /// How long a look waits for the end: one that comes soon spares another look.
 const LOOK: Duration = Duration::from_millis(1_000);
@@ -37,26 +30,17 @@ pub(super) async fn give(hub: &Hub, by: &Principal, running: &mut Running, manne
     Ok(token)
 }
 
-pub(super) async fn wait(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    headers: HeaderMap,
-    body: Body,
+pub(super) async fn answer(
+    shared: &Arc<Shared>,
+    connection: &Connection,
+    headers: &HeaderMap,
+    wait: (&str, Action),
+    mut envelope: Envelope,
 ) -> Response {
-    let frame = match body::read(body, shared.bounds().body).await {
-        Ok(frame) => frame,
-        Err(fault) => return NlwebErrors.refuse(&fault),
-    };
-    let id: Text = format!("{:032x}", entropy::bits()).into();
-    let (token, action) = match large::worked(frame.len(), || decode::wait(&frame, shared.bounds().depth)).await {
-        Ok(read) => read,
-        Err(invalid) => return error_format::json(400, encode::refused_wait(&invalid, id).to_string().into()),
-    };
-    let mut envelope = Envelope::again(&Manner::default(), id);
     let looked = async {
-        let by = shared.authenticate(&connection, &headers, &[])?;
-        let reader = Reader { hub: &shared.hub, by: &by, base: base(&shared, &connection, &headers) };
-        look(&shared, &reader, &token, action, &mut envelope).await.map_err(|fault| fault.told_to(&by))
+        let by = shared.authenticate(connection, headers, &[])?;
+        let reader = Reader { hub: &shared.hub, by: &by, base: base(shared, connection, headers) };
+        look(shared, &reader, wait, &mut envelope).await.map_err(|fault| fault.told_to(&by))
     };
     match looked.await {
         Ok(response) => response,
@@ -67,8 +51,7 @@ pub(super) async fn wait(
 async fn look(
     shared: &Arc<Shared>,
     reader: &Reader<'_>,
-    token: &str,
-    action: Action,
+    (token, action): (&str, Action),
     envelope: &mut Envelope,
 ) -> Result<Response, Fault> {
     let (hub, by) = (&shared.hub, reader.by);

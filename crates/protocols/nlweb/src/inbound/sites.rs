@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::decode::{self, Arrived};
+use crate::Asked;
 use crate::discover::{self, Site};
-use crate::encode;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Uri};
 use interlingua_model::{Fault, Principal, Text};
 
 use crate::refusal::NlwebErrors;
@@ -49,24 +48,10 @@ pub(super) async fn about(State(shared): State<Arc<Shared>>) -> impl IntoRespons
 }
 
 /// Which sites fit a question, by what their skills say of themselves.
-pub(super) async fn who(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Response {
-    let body = bytes::Bytes::new();
-    let arrived = Arrived { query: uri.query().unwrap_or_default(), body: &body, form: false, depth: 1 };
-    let asked = match decode::ask(arrived) {
-        Ok(asked) => asked,
-        Err(refused) => {
-            let (status, answer) = encode::refused(&refused, "".into());
-            return error_format::json(status, answer.to_string().into());
-        }
-    };
+pub(super) async fn who(shared: &Shared, connection: &Connection, headers: &HeaderMap, asked: &Asked) -> Response {
     let found = async {
-        let by = shared.authenticate(&connection, &headers, &[])?;
-        ranked(&shared, &by, &asked.text).await
+        let by = shared.authenticate(connection, headers, &[])?;
+        ranked(shared, &by, &asked.text).await
     };
     match found.await {
         Ok(found) => {

@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Asked;
-use crate::encode::{self, Envelope, Frame, Stand, Telling};
+use crate::encode::{Envelope, Frame, Several, Stand, Streamed, Telling, encode};
+use crate::{Asked, Dialect};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -15,13 +15,12 @@ use futures_util::future::select_all;
 use futures_util::stream::unfold;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use interlingua_model::transcript::MAX_LOSSES;
-use interlingua_model::{Entry, Event, Fault, FaultKind, Finished, Loss, Principal, Record, SkillId, Text, Transcript};
+use interlingua_model::{
+    Carried, Entry, Event, Fault, FaultKind, Finished, Loss, Principal, Question, Record, SkillId, Text, Transcript,
+};
 
-use super::ask::went;
 use super::pending::{Pending, waits};
-use super::several::Several;
-use super::summing::worded;
+use super::summing::words;
 use interlingua_endpoint::content;
 use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Hub, Running};
@@ -32,9 +31,7 @@ const COMMENT: Bytes = Bytes::from_static(b": keepalive\n\n");
 
 /// The events of an exchange. Whoever leaves it before its end leaves the exchange.
 pub(super) fn of(running: Running, envelope: Envelope, wanted: Wanted) -> Response {
-    let going = vec![One::new(envelope.site.clone(), running)];
-    let waiting = Telling::begin(&envelope).iter().map(written).collect();
-    respond(Answering { going, several: None, envelope, telling: Telling::default(), waiting, wanted: Some(wanted) })
+    begun(vec![One::new("".into(), running)], Streamed::new(envelope), wanted)
 }
 
 /// Those of several, as one.
@@ -45,18 +42,20 @@ pub(super) fn of_several(
     wanted: Wanted,
 ) -> Response {
     let going = running.into_iter().map(|(site, running)| One::new(site, running)).collect();
-    let waiting = Telling::begin(&envelope).iter().map(written).collect();
-    let telling = Telling::of_several();
-    respond(Answering { going, several: Some(several), envelope, telling, waiting, wanted: Some(wanted) })
+    begun(going, Streamed::of_several(envelope, several), wanted)
+}
+
+fn begun(going: Vec<One>, answer: Streamed, wanted: Wanted) -> Response {
+    let waiting = answer.begin().iter().map(written).collect();
+    respond(Answering { going, answer, waiting, wanted: Some(wanted) })
 }
 
 /// An answer that is known already.
-pub(super) fn known(envelope: &Envelope, stand: &Stand<'_>) -> Response {
-    let telling = Telling::default();
-    let frames = Telling::begin(envelope).into_iter().chain(telling.end(envelope, stand));
+pub(super) fn known(envelope: Envelope, stand: &Stand<'_>) -> Response {
+    let answer = Streamed::new(envelope);
+    let frames = answer.begin().into_iter().chain(answer.end(stand));
     let waiting = frames.map(|frame| written(&frame)).collect();
-    let (going, envelope) = (Vec::new(), envelope.clone());
-    respond(Answering { going, several: None, envelope, telling, waiting, wanted: None })
+    respond(Answering { going: Vec::new(), answer, waiting, wanted: None })
 }
 
 fn respond(answering: Answering) -> Response {
@@ -83,6 +82,7 @@ pub(super) struct Wanted {
 
 /// One exchange that an answer waits for.
 struct One {
+    /// Which of several it is.
     site: Text,
     running: Running,
     transcript: Transcript,
@@ -101,10 +101,7 @@ impl One {
 struct Answering {
     /// Those that have neither ended nor asked.
     going: Vec<One>,
-    /// What those have said that have ended, where several were asked.
-    several: Option<Several>,
-    envelope: Envelope,
-    telling: Telling,
+    answer: Streamed,
     waiting: VecDeque<Bytes>,
     wanted: Option<Wanted>,
 }
@@ -129,117 +126,121 @@ impl Answering {
                 return Some(COMMENT);
             };
             match heard {
-                Ok(Some(entry)) => self.hear(at, &entry.record).await,
+                Ok(Some(entry)) => self.hear(at, &entry).await,
                 Ok(None) => self.fails(at, Fault::shutting_down()).await,
                 Err(fault) => self.fails(at, fault).await,
             }
         }
     }
 
-    async fn hear(&mut self, at: usize, record: &Record) {
-        let Record::Emitted { event, losses, .. } = record else { return };
-        let room = MAX_LOSSES.saturating_sub(self.envelope.losses.len());
-        self.envelope.losses.extend(losses.iter().take(room).cloned());
-        if let Err(fault) = self.going[at].transcript.push(record) {
+    async fn hear(&mut self, at: usize, entry: &Entry) {
+        let Record::Emitted { event, losses, .. } = &entry.record else { return };
+        if let Err(fault) = self.going[at].transcript.push(&entry.record) {
+            self.answer.lost(losses);
             return self.fails(at, fault).await;
         }
         match event {
-            Event::Finished(finished) => self.finished(at, finished).await,
-            Event::Asked(question) if self.several.is_some() => {
-                let text = waits(question).unwrap_or(question.text.clone());
-                self.fails(at, Fault::caller(FaultKind::Unanswered, text)).await;
+            Event::Finished(finished) => {
+                self.answer.lost(losses);
+                self.finished(at, entry, finished).await;
             }
-            Event::Asked(question) => match (waits(question), &self.wanted) {
-                (Some(note), Some(wanted)) => {
-                    let Wanted { hub, by, asked, .. } = wanted;
-                    let pending = Pending::of(hub, by, &mut self.going[at].running, asked, note).await;
-                    self.end(&pending.stand());
-                }
-                (_, _) => self.end(&Stand::Asked(question)),
-            },
-            Event::Progress { note: Some(note), .. } => {
-                self.waiting.extend(Telling::progress(&self.envelope, note).as_ref().map(written));
+            Event::Asked(question) => {
+                self.tell(at, entry);
+                self.asked(at, question).await;
             }
-            Event::Step(step) => {
-                let frame = step.note().and_then(|note| Telling::progress(&self.envelope, &note));
-                self.waiting.extend(frame.as_ref().map(written));
-            }
-            Event::Started(route) => {
-                if self.several.is_none() {
-                    went(&mut self.envelope, route);
-                    self.going[at].site = self.envelope.site.clone();
-                }
-            }
-            Event::Said { .. } | Event::Artifact(_) => {
-                let frames = self.telling.said(&self.envelope, event, &self.going[at].site);
-                self.waiting.extend(frames.iter().map(written));
-            }
-            Event::Progress { .. } | Event::Settled { .. } => {}
+            Event::Started(_)
+            | Event::Said { .. }
+            | Event::Artifact(_)
+            | Event::Progress { .. }
+            | Event::Step(_)
+            | Event::Settled { .. } => drop(self.tell(at, entry)),
         }
     }
 
-    async fn finished(&mut self, at: usize, finished: &Finished) {
-        let one = &mut self.going[at];
-        let mut finished = one.transcript.whole(finished);
-        let lost = match &self.wanted {
-            None => Vec::new(),
-            Some(wanted) => wanted.linked(one, &mut finished, &self.envelope),
-        };
-        let Some(several) = &mut self.several else {
-            self.envelope.losses.extend(lost);
-            return self.worded_end(finished).await;
-        };
+    /// What this one says goes out. What is lost here is left to its caller to write down.
+    fn tell(&mut self, at: usize, entry: &Entry) -> Vec<Loss> {
+        let Carried { value: frames, losses } =
+            encode(entry, &mut Telling { answer: &mut self.answer, site: &self.going[at].site });
+        self.waiting.extend(frames.into_iter().map(|frame| written(&frame)));
+        losses
+    }
+
+    /// It was told, if its caller can answer it. One that is for others is a promise, and one of several is a failure.
+    async fn asked(&mut self, at: usize, question: &Question) {
+        if self.answer.is_of_several() {
+            let text = waits(question).unwrap_or(question.text.clone());
+            return self.fails(at, Fault::caller(FaultKind::Unanswered, text)).await;
+        }
+        if let (Some(note), Some(wanted)) = (waits(question), &self.wanted) {
+            let Wanted { hub, by, asked, .. } = wanted;
+            let pending = Pending::of(hub, by, &mut self.going[at].running, asked, note).await;
+            return self.end(&pending.stand());
+        }
+        self.going.clear();
+    }
+
+    /// The end of one, as all that it said, with addresses at which it can be fetched, and with the words that were asked for.
+    async fn finished(&mut self, at: usize, entry: &Entry, finished: &Finished) {
+        let mut finished = self.going[at].transcript.whole(finished);
+        if let Some(Wanted { hub, by, base, .. }) = &self.wanted {
+            content::link(hub, by, base, &mut finished.output.parts);
+        }
+        if !self.answer.is_of_several() {
+            self.word(&finished).await;
+        }
+        let record = Record::emitted(Event::Finished(finished));
+        let lost = self.tell(at, &Entry { seq: entry.seq, at: entry.at, record });
         let one = self.going.remove(at);
-        let rows = several.take(&one.site, finished, lost);
-        let frames = self.telling.rows(&self.envelope, rows, &one.site);
-        self.waiting.extend(frames.iter().map(written));
+        if let Some(wanted) = &self.wanted {
+            wanted.note(&one, self.answer.envelope.dialect, &lost);
+        }
         self.end_of_all().await;
+    }
+
+    async fn word(&mut self, finished: &Finished) {
+        if let Some(Wanted { hub, asked, .. }) = &self.wanted {
+            let envelope = &mut self.answer.envelope;
+            envelope.words = words(hub, asked.modes, &asked.text, &envelope.site, finished).await;
+        }
     }
 
     /// Nothing more comes of this one.
     async fn fails(&mut self, at: usize, fault: Fault) {
-        let Some(several) = &mut self.several else { return self.end(&Stand::Refused(&fault)) };
-        several.fail(fault);
+        if !self.answer.is_of_several() {
+            return self.end(&Stand::Refused(&fault));
+        }
+        self.answer.fail(fault);
         self.going.remove(at);
         self.end_of_all().await;
     }
 
-    /// What all of them have said, once the last one has.
+    /// What all of several have said, once the last one has.
     async fn end_of_all(&mut self) {
         if !self.going.is_empty() {
             return;
         }
-        let Some(several) = self.several.take() else { return };
-        match several.whole() {
-            Err(fault) => self.end(&Stand::Refused(&fault)),
-            Ok(whole) => {
-                self.envelope.losses.extend(whole.losses);
-                self.worded_end(whole.value).await;
+        match self.answer.merged() {
+            None => {}
+            Some(Err(fault)) => self.end(&Stand::Refused(&fault)),
+            Some(Ok(Carried { value: finished, losses })) => {
+                self.answer.envelope.losses.extend(losses);
+                self.word(&finished).await;
+                self.end(&Stand::Finished(&finished));
             }
         }
     }
 
-    async fn worded_end(&mut self, mut finished: Finished) {
-        if let Some(Wanted { hub, asked, .. }) = &self.wanted {
-            finished = worded(hub, asked.modes, &asked.text, &self.envelope.site, finished).await;
-        }
-        self.end(&Stand::Finished(&finished));
-    }
-
     fn end(&mut self, stand: &Stand<'_>) {
-        self.waiting.extend(self.telling.end(&self.envelope, stand).iter().map(written));
+        self.waiting.extend(self.answer.end(stand).iter().map(written));
         self.going.clear();
     }
 }
 
 impl Wanted {
-    /// Gives what was found the addresses at which it can be fetched, and writes down what has no place in the answer.
-    fn linked(&self, one: &One, finished: &mut Finished, envelope: &Envelope) -> Vec<Loss> {
-        content::link(&self.hub, &self.by, &self.base, &mut finished.output.parts);
-        let lost = encode::lost(&finished.output);
-        let (of, wire, skill) = (one.running.named(), envelope.dialect.wire(), one.skill());
-        self.hub.lost(&Leg { by: &self.by, of, wire, skill }, &lost);
-        lost
+    /// Writes down what has no place in the answer.
+    fn note(&self, one: &One, dialect: Dialect, lost: &[Loss]) {
+        let (of, wire, skill) = (one.running.named(), dialect.wire(), one.skill());
+        self.hub.lost(&Leg { by: &self.by, of, wire, skill }, lost);
     }
 }
 

@@ -6,23 +6,36 @@ mod telling;
 use bytes::Bytes;
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId, QuestionKind, Route,
-    RouteClass, Schema, SkillId, Target, TaskId, Time, Why,
+    Call, Event, Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId,
+    QuestionKind, Route, RouteClass, Schema, SkillId, Target, TaskId, Text, Time, Why,
 };
+use interlingua_wire::codec::Meaning;
 use serde_json::json;
 
 use super::client::Reply;
-use super::decode::{Arrived, Invalid, ask};
-use super::encode::{Envelope, Frame, Stand, Telling, refused, status, whole};
-use super::wire::{Action, Asked, Dialect, Modes};
-use super::{decode, discover, fault};
+use super::decode::{Arrived, Context, Incoming, Invalid, Own, Problem, decode};
+use super::encode::{Envelope, Frame, Stand, Streamed, refused, status, whole};
+use super::wire::{Action, Asked, Dialect, Modes, Operation};
+use super::{discover, fault};
 
-fn get(query: &str) -> Asked {
-    ask(Arrived { query, body: &Bytes::new(), form: false, depth: 32 }).unwrap()
+/// What a request to this site, or to all of them, means.
+fn decoded(arrived: Arrived<'_>, site: Option<&str>) -> Result<Incoming, Invalid> {
+    let site = site.map(Text::from);
+    let context = Context { id: &|| "m".into(), depth: 32, site: site.as_ref(), only_read: false, hop: None };
+    decode(arrived, &context).map(|decoded| decoded.value)
 }
 
-fn post(body: &Tree) -> Result<Asked, decode::Refused> {
-    ask(Arrived { query: "", body: &Bytes::from(body.to_string()), form: false, depth: 32 })
+/// How a request to `ask` is to be answered.
+fn ask(query: &str, body: &Bytes, form: bool) -> Result<Asked, Invalid> {
+    decoded(Arrived { at: Operation::Ask, query, body, form }, None).map(|incoming| incoming.reply)
+}
+
+fn get(query: &str) -> Asked {
+    ask(query, &Bytes::new(), false).unwrap()
+}
+
+fn post(body: &Tree) -> Result<Asked, Invalid> {
+    ask("", &Bytes::from(body.to_string()), false)
 }
 
 #[test]
@@ -36,13 +49,13 @@ fn q_01_q_02_flat_parameters_come_by_address_form_or_json_and_the_body_wins() {
         get("query=x").streaming && get("query=x&streaming=yes").streaming && get("query=x&site=all").sites.is_empty()
     );
     let body = Bytes::from_static(br#"{"query": "from the body", "prev": ["a, with a comma"], "streaming": false}"#);
-    let asked = ask(Arrived { query: "query=from+the+address&site=s", body: &body, form: false, depth: 32 }).unwrap();
+    let asked = ask("query=from+the+address&site=s", &body, false).unwrap();
     assert_eq!(
         (&*asked.text, &*asked.prev[0], asked.sites.len(), asked.streaming),
         ("from the body", "a, with a comma", 1, false)
     );
     let body = Bytes::from_static(b"query=by+form&mode=summarize");
-    let asked = ask(Arrived { query: "", body: &body, form: true, depth: 32 }).unwrap();
+    let asked = ask("", &body, true).unwrap();
     assert!(&*asked.text == "by form" && asked.modes.summarize);
 }
 
@@ -80,10 +93,7 @@ fn q_02_every_parameter_of_the_first_generation_is_taken() {
     for on in ["FALSE", "no", "off", "1", ""] {
         assert!(get(&format!("query=x&streaming={on}")).streaming, "{on}");
     }
-    assert!(
-        ask(Arrived { query: "site=a", body: &Bytes::new(), form: false, depth: 32 }).is_err(),
-        "only it is required"
-    );
+    assert!(ask("site=a", &Bytes::new(), false).is_err(), "only it is required");
 }
 
 #[test]
@@ -138,13 +148,13 @@ fn q_20_q_41_nested_requests_say_their_generation() {
 #[test]
 fn q_20_q_45_unknown_keys_of_a_query_are_refused_where_that_is_the_rule() {
     let body = |version: &str| json!({"query": {"text": "x", "cuisine": "thai"}, "meta": {"api_version": version}});
-    assert_eq!(post(&body("0.54")).unwrap_err().invalid, Invalid::Unknown("cuisine".into()));
+    assert_eq!(post(&body("0.54")).unwrap_err().problem, Problem::Unknown("cuisine".into()));
     assert!(post(&body("0.55")).is_ok());
 }
 
 #[test]
 fn q_21_q_23_what_cannot_be_read_is_named_in_the_words_of_the_sender() {
-    let flat = ask(Arrived { query: "site=a", body: &Bytes::new(), form: false, depth: 32 }).unwrap_err();
+    let flat = ask("site=a", &Bytes::new(), false).unwrap_err();
     let (status, answer) = refused(&flat, "1".into());
     assert_eq!((status, &answer["message_type"]), (400, &json!("error")));
     for body in [json!([]), json!({"query": {}}), json!({"query": 5}), json!({"query": {"text": " "}})] {
@@ -153,29 +163,60 @@ fn q_21_q_23_what_cannot_be_read_is_named_in_the_words_of_the_sender() {
         assert_eq!(answer["_meta"]["response_type"], "failure");
     }
     let broken = Bytes::from_static(b"{\"query\":");
-    assert!(ask(Arrived { query: "", body: &broken, form: false, depth: 32 }).is_err());
+    assert!(ask("", &broken, false).is_err());
 }
 
 #[test]
 fn q_25_await_takes_a_token_and_one_of_two_actions() {
-    let read = |body: Tree| decode::wait(&Bytes::from(body.to_string()), 32);
-    assert_eq!(read(json!({"promise_token": "t", "action": "checkin"})), Ok(("t".into(), Action::CheckIn)));
-    assert_eq!(read(json!({"promise_token": "t", "action": "cancel"})), Ok(("t".into(), Action::Cancel)));
-    assert_eq!(read(json!({"action": "cancel"})).unwrap_err().code(), "MISSING_FIELD");
-    assert_eq!(read(json!({"promise_token": "t"})).unwrap_err().code(), "MISSING_FIELD");
-    assert_eq!(read(json!({"promise_token": "t", "action": "wait"})).unwrap_err().code(), "INVALID_ACTION");
+    let read = |body: Tree| {
+        let body = Bytes::from(body.to_string());
+        let arrived = Arrived { at: Operation::Await, query: "", body: &body, form: false };
+        decoded(arrived, None).map(|incoming| incoming.meaning)
+    };
+    for (word, action) in [("checkin", Action::CheckIn), ("cancel", Action::Cancel)] {
+        let meaning = read(json!({"promise_token": "t", "action": word})).unwrap();
+        let Meaning::Own(Own::Wait { token, action: wanted }) = meaning else { panic!("{meaning:?}") };
+        assert_eq!((&*token, wanted), ("t", action));
+    }
+    let code = |body: Tree| {
+        let invalid = read(body).unwrap_err();
+        assert_eq!(invalid.dialect, Dialect::Named);
+        invalid.problem.code()
+    };
+    assert_eq!(code(json!({"action": "cancel"})), "MISSING_FIELD");
+    assert_eq!(code(json!({"promise_token": "t"})), "MISSING_FIELD");
+    assert_eq!(code(json!({"promise_token": "t", "action": "wait"})), "INVALID_ACTION");
+}
+
+/// The calls that a request to `ask` is.
+fn calls(query: &str, site: Option<&str>) -> Vec<Call> {
+    let body = Bytes::new();
+    let incoming = decoded(Arrived { at: Operation::Ask, query, body: &body, form: false }, site).unwrap();
+    match incoming.meaning {
+        Meaning::Call(call) => vec![*call],
+        Meaning::Own(Own::Several(calls)) => calls,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn target(call: &Call) -> &Target {
+    let interlingua_model::Ask::Invoke { target, .. } = &call.ask else { panic!("{call:?}") };
+    target
 }
 
 #[test]
 fn q_63_a_site_is_a_peer() {
-    let asked = get("query=x&prev=[\"before, this\"]");
-    let call = asked.call("m", Some("airline"));
-    let interlingua_model::Ask::Invoke { target, input } = &call.ask else { panic!() };
-    assert_eq!((target, input.history.len()), (&Target::Peer(PeerId::from("airline")), 1));
-    let call = asked.call("m", None);
-    let interlingua_model::Ask::Invoke { target, .. } = &call.ask else { panic!() };
-    assert_eq!(target, &Target::Words);
+    let query = "query=x&prev=[\"before, this\"]";
+    let peer = |name: &str| Target::Peer(PeerId::from(name));
+    let [call] = calls(query, Some("airline")).try_into().unwrap();
+    assert_eq!((target(&call), call.input().unwrap().history.len()), (&peer("airline"), 1));
+    let [call] = calls(query, None).try_into().unwrap();
+    assert_eq!(target(&call), &Target::Words);
     assert_eq!(call.origin.wire().unwrap().0, "nlweb/0.1");
+    let several = calls("query=x&site=b,a", None);
+    assert_eq!(several.iter().map(target).collect::<Vec<_>>(), [&peer("b"), &peer("a")]);
+    let [call] = calls("query=x&site=b,a", Some("airline")).try_into().unwrap();
+    assert_eq!(target(&call), &peer("airline"), "the path wins");
 }
 
 fn rows() -> Finished {
@@ -189,12 +230,12 @@ fn rows() -> Finished {
 }
 
 fn begin(envelope: &Envelope) -> Vec<Frame> {
-    Telling::begin(envelope)
+    Streamed::new(envelope.clone()).begin()
 }
 
 /// The end of a stream that has told nothing before it.
 fn end(envelope: &Envelope, stand: &Stand<'_>) -> Vec<Frame> {
-    Telling::default().end(envelope, stand)
+    Streamed::new(envelope.clone()).end(stand)
 }
 
 fn envelope(asked: &Asked) -> Envelope {
@@ -256,7 +297,8 @@ fn q_06_an_item_of_another_site_keeps_what_it_says_of_itself() {
 fn q_07_q_08_a_stream_of_the_first_generation_ends_with_complete() {
     let (finished, envelope) = (rows(), envelope(&get("query=x&mode=summarize")));
     let mut frames = begin(&envelope);
-    frames.extend(Telling::progress(&envelope, "step 1"));
+    let progress = Event::Progress { done: None, total: None, note: Some("step 1".into()) };
+    frames.extend(telling::told(&mut Streamed::new(envelope.clone()), progress));
     frames.extend(end(&envelope, &Stand::Finished(&finished)));
     let kinds: Vec<&str> = frames.iter().map(|frame| frame.data["message_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["api_version", "intermediate_message", "result_batch", "summary", "complete"]);

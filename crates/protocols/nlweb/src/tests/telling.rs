@@ -2,11 +2,12 @@
 
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Blob, Body, Channel, Digest, Event, Finished, Json, MessageId, Output, Part, Piece, Provenance,
+    Blob, Body, Carried, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Json, Loss, LossKind, MessageId,
+    Output, Part, Piece, Provenance, Record, Time,
 };
 use serde_json::json;
 
-use super::super::encode::{Envelope, Frame, Stand, Telling, lost, whole};
+use super::super::encode::{Envelope, Frame, Several, Stand, Streamed, Telling, encode, lost, whole};
 use super::{envelope, get, nested};
 
 fn said(channel: Channel, rows: &[Tree]) -> Event {
@@ -34,23 +35,31 @@ fn names(frames: &[Frame]) -> Vec<String> {
     items(frames).into_iter().map(|(name, _)| name).collect()
 }
 
-fn told(envelope: &Envelope, rows: &[Tree]) -> (Telling, Vec<Frame>) {
-    let mut telling = Telling::default();
-    let frames = telling.said(envelope, &said(Channel::Answer, rows), "airline");
-    (telling, frames)
+/// What an event adds to a stream.
+pub(super) fn told(answer: &mut Streamed, event: Event) -> Vec<Frame> {
+    told_by("airline", answer, event).value
+}
+
+fn told_by(site: &str, answer: &mut Streamed, event: Event) -> Carried<Vec<Frame>> {
+    let entry = Entry { seq: 1, at: Time(0), record: Record::emitted(event) };
+    let Carried { value, losses } = encode(&entry, &mut Telling { answer, site });
+    Carried { value: value.into_iter().collect(), losses }
+}
+
+fn begun(envelope: &Envelope, rows: &[Tree]) -> (Streamed, Vec<Frame>) {
+    let mut answer = Streamed::new(envelope.clone());
+    let frames = told(&mut answer, said(Channel::Answer, rows));
+    (answer, frames)
 }
 
 #[test]
 fn q_23_q_42_an_item_is_told_once_and_says_its_place() {
     for version in ["0.54", "0.55"] {
         let envelope = envelope(&nested(version, json!({})));
-        let (mut telling, first) = told(&envelope, &[row("b", 2)]);
+        let (mut answer, first) = begun(&envelope, &[row("b", 2)]);
         assert_eq!(names(&first), ["b"], "{version}");
-        assert!(
-            telling.said(&envelope, &said(Channel::Answer, &[row("b", 2)]), "airline").is_empty(),
-            "{version}: again"
-        );
-        let rest = telling.end(&envelope, &Stand::Finished(&finished(&[row("a", 1), row("b", 2)])));
+        assert!(told(&mut answer, said(Channel::Answer, &[row("b", 2)])).is_empty(), "{version}: again");
+        let rest = told(&mut answer, Event::Finished(finished(&[row("a", 1), row("b", 2)])));
         assert_eq!(names(&rest), ["a"], "{version}");
         if version == "0.55" {
             assert_eq!([&first[..], &rest[..]].concat().len(), 3, "two results and the end");
@@ -58,25 +67,56 @@ fn q_23_q_42_an_item_is_told_once_and_says_its_place() {
         }
     }
     let plain = json!({"name": "b", "reviews": [{"name": "good"}]});
-    let (_, frames) = told(&envelope(&get("query=x")), &[plain]);
+    let (_, frames) = begun(&envelope(&get("query=x")), &[plain]);
     assert_eq!(names(&frames), ["b"], "what an item holds is no item");
 }
 
 #[test]
 fn q_23_what_is_no_answer_and_what_is_not_certain_is_not_told_early() {
     let envelope = |more: Tree| envelope(&nested("0.54", more));
-    let mut telling = Telling::default();
     let aside = said(Channel::Reasoning, &[row("b", 0)]);
-    assert!(telling.said(&envelope(json!({})), &aside, "airline").is_empty());
+    assert!(told(&mut Streamed::new(envelope(json!({}))), aside).is_empty());
     let few = envelope(json!({"max_results": 2}));
-    let (telling, frames) = told(&few, &[row("c", 7), row("a", 0)]);
+    let (mut answer, frames) = begun(&few, &[row("c", 7), row("a", 0)]);
     assert_eq!(names(&frames), ["a"], "seven may stand before the other");
-    let end = telling.end(&few, &Stand::Finished(&finished(&[row("a", 0), row("b", 3), row("c", 7)])));
+    let end = told(&mut answer, Event::Finished(finished(&[row("a", 0), row("b", 3), row("c", 7)])));
     assert_eq!(names(&end), ["b"], "two in all");
     let scored = |name: &str, score: u64| json!({"name": name, "score": score});
     let good = envelope(json!({"min_score": 80}));
-    let (_, frames) = told(&good, &[scored("low", 60), scored("high", 90), json!({"name": "unscored"})]);
+    let (_, frames) = begun(&good, &[scored("low", 60), scored("high", 90), json!({"name": "unscored"})]);
     assert_eq!(names(&frames), ["high"]);
+}
+
+#[test]
+fn one_of_several_tells_its_rows_and_the_end_tells_all_of_them() {
+    let envelope = envelope(&nested("0.55", json!({})));
+    let mut several = Several::default();
+    several.fail(Fault::hub(FaultKind::Unreachable, "down"));
+    let mut answer = Streamed::of_several(envelope, several);
+    let mut ended = finished(&[row("a", 7)]);
+    ended.output.artifacts = vec!["a1".into()];
+    let first = told_by("airline", &mut answer, Event::Finished(ended));
+    assert_eq!((names(&first.value), items(&first.value)[0].1), (vec!["a".to_owned()], Some(0)), "a place of its own");
+    assert_eq!(first.losses, [Loss::new("output.artifacts", LossKind::Dropped)]);
+    let second = told_by("hotel", &mut answer, Event::Finished(finished(&[row("b", 7)])));
+    assert_eq!((names(&second.value), second.losses), (vec!["b".to_owned()], Vec::new()));
+    let merged = answer.merged().expect("several").expect("rows make up for one failure");
+    assert_eq!(merged.losses, first.losses);
+    assert!(names(&answer.end(&Stand::Finished(&merged.value))).is_empty(), "each is told once");
+}
+
+#[test]
+fn what_a_model_says_of_the_items_takes_the_place_of_the_answers_words() {
+    let mut asked = nested("0.55", json!({}));
+    asked.modes.summarize = true;
+    let mut answer = Streamed::new(envelope(&asked));
+    answer.envelope.words = Some(Part::text("one thing", Provenance::hub()));
+    let mut ended = finished(&[row("a", 0)]);
+    ended.output.parts = vec![Part { label: Some("x".into()), ..Part::text("own words", Provenance::hub()) }];
+    let end = told_by("", &mut answer, Event::Finished(ended));
+    let texts: Vec<&Tree> = end.value.iter().flat_map(|frame| frame.data["results"].as_array()).flatten().collect();
+    assert_eq!(texts[1], &json!({"@type": "SearchSummary", "text": "one thing"}), "{texts:?}");
+    assert_eq!(end.losses, [Loss::new("output.parts.label", LossKind::Dropped)], "of the words that it had");
 }
 
 #[test]
@@ -86,10 +126,10 @@ fn q_23_nothing_found_is_said_as_ever() {
     let no_rows = Finished::completed(Output { structured: Some(empty), ..Output::default() });
     for (version, found) in [("0.54", &nothing), ("0.55", &nothing), ("0.55", &no_rows)] {
         let envelope = envelope(&nested(version, json!({})));
-        let end = Telling::default().end(&envelope, &Stand::Finished(found));
+        let end = told(&mut Streamed::new(envelope), Event::Finished(found.clone()));
         assert!(end.iter().any(|frame| frame.data["results"] == json!([])), "{version}: {end:?}");
     }
-    let end = Telling::default().end(&envelope(&get("query=x")), &Stand::Finished(&nothing));
+    let end = told(&mut Streamed::new(envelope(&get("query=x"))), Event::Finished(nothing));
     assert_eq!(end[0].data["message_type"], "no_results");
 }
 

@@ -1,12 +1,14 @@
 //! Fan-out and merge. What several sites say, as one answer: their rows together, and the first failure if nobody has any. Questions
 //! of one among several cannot be told apart and count as none.
 
-use crate::encode;
 use interlingua_model::json::Tree;
 use interlingua_model::{Carried, Fault, Finished, Json, Loss, Outcome, Output, Part};
 
+use super::rows;
+
+/// What was said by those that have ended.
 #[derive(Debug, Default)]
-pub(super) struct Several {
+pub struct Several {
     rows: Vec<Tree>,
     parts: Vec<Part>,
     losses: Vec<Loss>,
@@ -15,33 +17,33 @@ pub(super) struct Several {
 
 impl Several {
     /// One of them has ended. The rows that it adds.
-    pub(super) fn take(&mut self, site: &str, finished: Finished, losses: Vec<Loss>) -> &[Tree] {
+    pub fn take(&mut self, site: &str, finished: &Finished, losses: Vec<Loss>) -> &[Tree] {
         let before = self.rows.len();
         self.losses.extend(losses);
-        match finished.outcome {
+        match &finished.outcome {
             Outcome::Completed => {
-                self.rows.extend(encode::rows(&finished.output, site));
+                self.rows.extend(rows(&finished.output, site));
                 // A document with an address is among the rows.
-                let is_said = |part: &Part| part.as_text().is_some() && part.uri.is_none();
-                self.parts.extend(finished.output.parts.into_iter().filter(is_said));
+                let is_said = |part: &&Part| part.as_text().is_some() && part.uri.is_none();
+                self.parts.extend(finished.output.parts.iter().filter(is_said).cloned());
             }
-            Outcome::Failed(fault) => self.fail(fault),
+            Outcome::Failed(fault) => self.fail(fault.clone()),
             Outcome::Cancelled { .. } => {}
         }
         &self.rows[before..]
     }
 
     /// One of them could not be asked.
-    pub(super) fn fail(&mut self, fault: Fault) {
+    pub fn fail(&mut self, fault: Fault) {
         self.failure.get_or_insert(fault);
     }
 
     /// The first one.
-    pub(super) fn failure(&self) -> Option<Fault> {
+    pub fn failure(&self) -> Option<Fault> {
         self.failure.clone()
     }
 
-    pub(super) fn whole(self) -> Result<Carried<Finished>, Fault> {
+    pub fn whole(self) -> Result<Carried<Finished>, Fault> {
         match (self.rows.is_empty() && self.parts.is_empty(), self.failure) {
             (true, Some(fault)) => Err(fault),
             _ => {
