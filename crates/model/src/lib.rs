@@ -10,6 +10,8 @@
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
 //! its own and converts.
 
+#![warn(missing_docs)]
+
 pub mod address;
 pub mod call;
 pub mod card;

@@ -20,6 +20,7 @@ const MOST_PROTOCOLS: usize = 16;
 /// Bytes of a protocol's name.
 const LONGEST_NAME: usize = 64;
 
+/// What a call came in by and what led to it. It can only be added to: see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Origin {
@@ -110,6 +111,7 @@ impl Origin {
         self.protocols().count() > MOST_PROTOCOLS
     }
 
+    /// Who made the call itself.
     pub fn maker(&self) -> Maker {
         self.led.as_ref().map_or(Maker::Caller, |led| led.by)
     }

@@ -7,6 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 /// What is escaped in a component.
 pub const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// The text with everything but letters, digits, `-`, `.`, `_` and `~` escaped.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, &RESERVED).to_string()
 }

@@ -21,7 +21,9 @@ impl Wire {
 /// What a peer wrote, beside what the model has of it: for another that speaks the same wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raw {
+    /// The protocol it is written in.
     pub wire: Wire,
+    /// What was written.
     #[serde(rename = "bytes", with = "base64_json")]
     pub json: Json,
 }

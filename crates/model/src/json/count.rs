@@ -24,6 +24,7 @@ enum State {
 }
 
 impl Count {
+    /// Counts bytes that are all there.
     pub fn of(bytes: &[u8]) -> Count {
         let mut count = Count::default();
         count.feed(bytes);

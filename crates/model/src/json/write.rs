@@ -10,7 +10,9 @@ use super::reader::{BadJson, Kind, Problem, Reader};
 
 /// What one canonical form differs in from another.
 pub trait Spelling {
+    /// Writes a number, given as it was written.
     fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Problem>;
+    /// Writes a string with its quotes, given unescaped.
     fn string(text: &str, out: &mut Vec<u8>);
     /// Which of two members of an object comes first.
     fn order(one: &str, other: &str) -> Ordering;
