@@ -78,6 +78,7 @@ impl Hub {
     }
 }
 
+/// The fault for a site that is not there, or not for this caller.
 pub fn no_such_peer(name: &str) -> Fault {
     let text = format!("there is no site `{}`", name.chars().take(100).collect::<String>());
     Fault::caller(FaultKind::NotFound(Noun::Skill), text)

@@ -61,6 +61,7 @@ impl Hub {
         self.store.index.search(words, limit).await
     }
 
+    /// Removes a peer: it is not listed, found or called any more. False when there was none.
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
         self.store.index.replace(peer.as_str(), Vec::new()).await?;
         let Some(changed) = self.registry.unregister(peer)? else { return Ok(false) };

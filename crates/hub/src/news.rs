@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 const BEHIND: usize = 1_024;
 
 #[derive(Debug)]
-pub struct News(broadcast::Sender<Notice>);
+pub(crate) struct News(broadcast::Sender<Notice>);
 
 impl Default for News {
     fn default() -> News {
@@ -19,7 +19,7 @@ impl Default for News {
 
 impl News {
     /// Without listeners this costs nothing.
-    pub fn publish(&self, notice: Notice) {
+    pub(crate) fn publish(&self, notice: Notice) {
         let _ = self.0.send(notice);
     }
 
@@ -29,17 +29,19 @@ impl News {
         }
     }
 
-    pub fn listen(&self) -> Listener {
+    pub(crate) fn listen(&self) -> Listener {
         Listener(self.0.subscribe())
     }
 }
 
+/// Receives notices of peers.
 #[derive(Debug)]
 pub struct Listener(broadcast::Receiver<Notice>);
 
 /// What a listener hears.
 #[derive(Debug, Clone)]
 pub enum Heard {
+    /// Something happened at a peer.
     Notice(Notice),
     /// Some were missed: anything may have changed.
     Missed,
@@ -48,6 +50,7 @@ pub enum Heard {
 }
 
 impl Listener {
+    /// The next notice. A listener that fell behind hears [`Heard::Missed`] once.
     pub async fn next(&mut self) -> Heard {
         match self.0.recv().await {
             Ok(notice) => Heard::Notice(notice),

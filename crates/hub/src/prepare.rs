@@ -161,6 +161,7 @@ impl Hub {
         found.and_then(|reader| ready(catalogue, reader, Why::Named, None)).ok_or_else(|| no_such_resource(uri))
     }
 
+    /// May this caller read the resource, and so follow its changes?
     pub fn may_follow(&self, by: &Principal, peer: &PeerId, uri: &Uri) -> bool {
         self.by_resource(by, &self.registry.catalogue(), peer, uri).is_ok()
     }

@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 const BEHIND: usize = 1_024;
 
 #[derive(Debug)]
-pub struct Runs(broadcast::Sender<TaskId>);
+pub(crate) struct Runs(broadcast::Sender<TaskId>);
 
 impl Default for Runs {
     fn default() -> Runs {
@@ -18,15 +18,16 @@ impl Default for Runs {
 
 impl Runs {
     /// More stands in the journal of this run. Without listeners this costs nothing.
-    pub fn appended(&self, task: TaskId) {
+    pub(crate) fn appended(&self, task: TaskId) {
         let _ = self.0.send(task);
     }
 
-    pub fn listen(&self) -> Listener {
+    pub(crate) fn listen(&self) -> Listener {
         Listener(self.0.subscribe())
     }
 }
 
+/// Waits for records of runs.
 #[derive(Debug)]
 pub struct Listener(broadcast::Receiver<TaskId>);
 

@@ -28,12 +28,17 @@ const PAGE: usize = 200;
 /// What is kept of an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Registration {
+    /// Who registered it.
     pub owner: Owner,
+    /// What it says that it can do.
     pub card: Card,
+    /// How it gets its messages.
     pub reach: Reach,
     /// Whom to ask about it, as it was written.
     pub contact: Option<Text>,
+    /// Metadata that it brought, as it was written.
     pub meta: Meta,
+    /// When it registered.
     pub at: Time,
 }
 
