@@ -1,4 +1,5 @@
-//! Artifacts that agents share: their content stored once under its digest, and beside it who made it and who may read it.
+//! Artifact store. Artifacts that agents share: their content stored once under its digest, and beside it who made it and who
+//! may read it.
 //!
 //! Nobody named on the list is nobody but whoever made it. An artifact that a task made is found under the task's id and its
 //! own, by the task's owner and by those its header names; it is not stored a second time.

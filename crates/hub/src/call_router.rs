@@ -1,5 +1,5 @@
-//! Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The program that
-//! assembles the hub says which router that is.
+//! Call router. Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The
+//! program that assembles the hub says which router that is.
 
 use std::fmt::Debug;
 use std::time::Duration;

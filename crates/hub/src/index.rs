@@ -1,4 +1,5 @@
-//! The registry as the rest of the hub uses it: registering a peer also puts its skills into the full-text index.
+//! Registration and full-text index. The registry as the rest of the hub uses it: registering a peer also puts its skills into
+//! the full-text index.
 
 use std::sync::Arc;
 use std::time::Duration;

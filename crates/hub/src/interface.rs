@@ -1,5 +1,5 @@
-//! What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own, background work, the time, the
-//! audit, and what configuration changes while the hub runs.
+//! Embedding interface. What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own,
+//! background work, the time, the audit, and what configuration changes while the hub runs.
 
 use std::sync::Arc;
 

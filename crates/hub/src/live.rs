@@ -1,4 +1,4 @@
-//! Kept exchanges that are not done: where signals go in, and where readers wait for what was committed.
+//! Live tasks: stored exchanges that are not done, with a channel for signals and a feed of committed entries for readers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};

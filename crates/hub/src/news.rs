@@ -1,4 +1,5 @@
-//! News of peers for whoever listens: a list that changed, a resource that was updated, an event that was published.
+//! Broadcast of notices. News of peers for whoever listens: a list that changed, a resource that was updated, an event that was
+//! published.
 //!
 //! Not kept: somebody who was away asks for the state itself. A listener that falls behind is told so and does the same.
 

@@ -1,4 +1,4 @@
-//! An exchange as its caller holds it.
+//! The caller's handle of an exchange.
 
 use std::sync::Arc;
 

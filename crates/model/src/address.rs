@@ -1,5 +1,5 @@
-//! Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that `file:`, `data:` and the
-//! browser's own pages cannot be written down.
+//! HTTP addresses. Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that
+//! `file:`, `data:` and the browser's own pages cannot be written down.
 //!
 //! Host and port are read by `url`, as browsers read them. A browser repairs much: it reads `0x7f.1` as a number, `\` as `/`,
 //! `%2e` as a dot, and drops tabs. Whoever repairs in another way arrives at another host, so what would have to be repaired is

@@ -1,4 +1,4 @@
-//! A call: what is asked for, of whom, and what its caller can take.
+//! Calls. A call: what is asked for, of whom, and what its caller can take.
 
 use std::time::Duration;
 
@@ -248,7 +248,7 @@ pub enum Missing {
 pub struct Limits {
     /// When it must be finished; `None` until the hub sets its default.
     pub deadline: Option<Deadline>,
-    /// Its place among calls that wait for the same peer.
+    /// Its place in the queue of calls that wait for their turn.
     pub priority: Priority,
     /// What happens when the caller's connection ends first.
     pub on_disconnect: OnDisconnect,

@@ -1,4 +1,4 @@
-//! Who can be called, and what they can do.
+//! Cards: the description of a peer, its skills and its resources.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What an agent may do without approval, by the effects that a skill declares.
+//! Approval rules of an agent, by the effects that a skill declares.
 
 use serde::{Deserialize, Serialize};
 

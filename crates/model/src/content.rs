@@ -1,4 +1,4 @@
-//! Pieces of content, and whose they are.
+//! Content: parts, and their provenance.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Exchanges that share context.
+//! Conversations: exchanges that share context.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What goes out of an exchange, and what may still come in.
+//! Events of an exchange, its outcome, and the signals to it.
 
 use serde::{Deserialize, Serialize};
 

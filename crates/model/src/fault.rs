@@ -1,5 +1,5 @@
-//! What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause for
-//! the log.
+//! Faults. What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause
+//! for the log.
 
 use std::fmt;
 use std::sync::Arc;

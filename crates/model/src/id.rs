@@ -1,5 +1,5 @@
-//! Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous caller's task,
-//! which is why a [`TaskId`] has 128 random bits.
+//! Ids and scalars. Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous
+//! caller's task, which is why a [`TaskId`] has 128 random bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,7 +63,8 @@ id! {
     ConversationId,
     /// A message: given by whoever sends it, or minted by the hub. A given one is an idempotency key.
     MessageId,
-    /// An artifact, unique within its task. The peer that makes it chooses it.
+    /// An artifact. Of a task: chosen by the peer that makes it, and unique within the task. Of one that an agent shares: minted
+    /// by the hub.
     ArtifactId,
     /// A log of records that belong to no task, such as the inbox of a registered agent.
     TopicId,

@@ -1,4 +1,4 @@
-//! What is written down of an exchange, in the order it happened. State is a fold of this.
+//! Records of the journal of an exchange, in the order they happened. State is a fold of these (event sourcing).
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
+//! The common model. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`],
 //! [`loss`] (what could not be carried), [`content`], [`card`] (who can be called), [`principal`] (who asks), [`origin`] and [`consent`]

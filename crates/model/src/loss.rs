@@ -1,4 +1,4 @@
-//! What a translation could not carry. A loss is data: it travels, is journaled and is shown.
+//! Translation losses. What a translation could not carry. A loss is data: it travels, is journaled and is shown.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! News of peers, for whoever follows them.
+//! Notices of changes at peers.
 
 use crate::id::{PeerId, Uri};
 use crate::json::Json;

@@ -1,4 +1,4 @@
-//! Where a call came from: what it came in by, and what led to it inside this hub or at hubs before it.
+//! Provenance of a call. Where a call came from: what it came in by, and what led to it inside this hub or at hubs before it.
 //!
 //! A call that the hub makes itself, for a plan, an agent, a team or a device, is made on behalf of another one and has all of
 //! that one's origin: its wires, its lowest trust, the rules of every agent on the way, the workspace it is to work in. Nothing

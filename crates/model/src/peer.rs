@@ -1,4 +1,4 @@
-//! What the hub calls: a wire's client leg, or something inside the hub.
+//! The port to a peer: the client side of a protocol, or something inside the hub.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use crate::wire::Raw;
 /// A call on its way to a peer, with all that the hub knows of it.
 #[derive(Debug, Clone)]
 pub struct Dispatch {
-    /// Who calls: peers of this hub decide by it what they do; it is not sent over a network.
+    /// Who calls, with every link of the chain.
     pub by: Principal,
     /// The exchange it belongs to.
     pub task: TaskId,

@@ -1,4 +1,5 @@
-//! Text as one component of an address (RFC 3986, section 2.1): everything but the unreserved characters is escaped.
+//! Percent-encoding. Text as one component of an address (RFC 3986, section 2.1): everything but the unreserved characters is
+//! escaped.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! Who may do what: the question, the answer, and the port behind which rules that somebody wrote are judged.
+//! Authorization port. Who may do what: the question, the answer, and the port behind which rules that somebody wrote are
+//! judged.
 //!
 //! There are two steps. [`Judge::could`] is asked when a skill is looked for or listed, before its arguments are known; its
 //! answers can be kept. [`Judge::decide`] is asked once the call is whole. A judge sees one link of a chain at a time: the

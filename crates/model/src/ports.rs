@@ -1,4 +1,4 @@
-//! What durable storage must offer. Drivers implement these; nothing above knows which one runs.
+//! Storage ports. What durable storage must offer. Drivers implement these; nothing above knows which one runs.
 //!
 //! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
 //! cut. Records are opaque to a driver; it never parses one.
@@ -479,7 +479,7 @@ pub struct Indexed {
     pub title: Text,
     /// What it does, in words.
     pub description: Text,
-    /// Everything else that may be searched for: tags, examples, phrases, names of arguments.
+    /// Everything else that may be searched for: tags, examples, phrases, category, capability, values to choose from.
     pub keywords: Text,
 }
 

@@ -1,4 +1,4 @@
-//! Who asks, proven.
+//! Principals: authenticated callers.
 
 use std::sync::Arc;
 
@@ -61,7 +61,8 @@ pub struct Link {
     pub subject: Subject,
     /// How that is known.
     pub proof: Proof,
-    /// Patterns over skill ids and actions; empty means all that the subject may.
+    /// What its credential reaches: patterns over `peer/skill` (`*` is everything), and the words `approve`, `register` and
+    /// `role:NAME`. Empty reaches only what is public. The hub's owner and anonymous callers need none.
     pub scopes: Vec<Text>,
     /// When its proof expires; `None` is never.
     pub until: Option<Time>,
@@ -106,8 +107,8 @@ impl std::fmt::Display for Subject {
 pub enum Proof {
     /// It is not.
     None,
-    /// The connection came over the hub's own socket, which only its user can open.
-    /// Stores of 0.1.0 know another proof of the Owner's: that a connection belonged to the hub's own user.
+    /// The connection came over the hub's own socket, which only its user can open. Stores of 0.1.0 know another proof of the
+    /// Owner's: that a connection belonged to the hub's own user.
     #[serde(alias = "SameUid")]
     LocalSocket,
     /// A key of a device or an orchestrator.

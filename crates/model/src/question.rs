@@ -1,4 +1,4 @@
-//! What an exchange may ask back.
+//! Questions of an exchange to its caller or to approvers.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A page that a person is asked to open.
+//! Links that a person is asked to open.
 
 use std::ops::Deref;
 
@@ -20,8 +20,7 @@ pub struct WebLink {
     origin: Origin,
 }
 
-/// Why a link is not shown to a person. Peers that send one get an [`crate::FaultKind::InvalidInput`] or a dropped
-/// link.
+/// Why a link is not shown to a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// It is not an address.

@@ -1,5 +1,5 @@
-//! About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and messages between
-//! agents say it where they are defined.
+//! Memory size. About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and
+//! messages between agents say it where they are defined.
 
 use crate::call::{Ask, Call};
 use crate::content::{Input, Part};

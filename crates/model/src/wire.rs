@@ -1,4 +1,5 @@
-//! The protocol a call or a definition came by, and what was written in it: for a peer or caller that speaks the same one.
+//! Protocol name and original message. The protocol a call or a definition came by, and what was written in it: for a peer or
+//! caller that speaks the same one.
 
 use std::borrow::Cow;
 

@@ -247,7 +247,7 @@ impl Hub {
         }
         called.iter().for_each(|agent| agent.watch(self));
         if restored > 0 {
-            tracing::info!(agents = restored, "took up registered agents");
+            tracing::info!(event = "agents_restored", agents = restored, "registered agents were restored");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Agents that are registered while the hub runs and called where they are, by whichever protocol they speak.
+//! Agents that register at run time and are called at their own endpoint, by the protocol they speak.
 
 use std::fmt::Debug;
 use std::sync::Arc;

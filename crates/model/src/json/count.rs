@@ -1,4 +1,4 @@
-//! How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
+//! Value count. How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
 
 use super::reader::most_values;
 

@@ -1,4 +1,5 @@
-//! How JSON is written: strings with the shortest escapes, and values in a spelling by which two can be compared.
+//! JSON writer and canonical forms. How JSON is written: strings with the shortest escapes, and values in a spelling by which
+//! two can be compared.
 //!
 //! [`spell`] is the one walk of every canonical form. What they differ in is their [`Spelling`]; ours, by which arguments are
 //! compared, leaves numbers as they were written.

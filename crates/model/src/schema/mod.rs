@@ -1,4 +1,4 @@
-//! What it costs to hold a value against a JSON Schema, before anybody does it.
+//! Cost of JSON Schema validation. What it costs to hold a value against a JSON Schema, before anybody does it.
 //!
 //! A schema comes from a peer and the value from a caller, and a validator follows both: forty definitions that each use the
 //! next one twice are 2^40 evaluations. [`Outline`] reads a schema as a graph of subschemas. On reading it refuses what one

@@ -1,4 +1,4 @@
-//! Why a text is not a plan: where, and what. It never repeats what was sent.
+//! Parse errors of a plan: where, and what. They never repeat the input.
 
 use std::fmt;
 
