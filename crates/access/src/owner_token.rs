@@ -1,5 +1,5 @@
-//! The Owner's token: made once, kept in a file of the data directory that only its owner may read, and replaced by nothing
-//! but a rotation.
+//! Owner token. The Owner's token: made once, kept in a file of the data directory that only its owner may read, and replaced
+//! by nothing but a rotation.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};

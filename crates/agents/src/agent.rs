@@ -1,4 +1,4 @@
-//! A configured agent: what it is, and what it may do in every run of it.
+//! A configured agent: its definition, and its permissions in every run.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Who is configured: agents and teams, made from their sections and registered with the hub.
+//! Configured agents and teams: built from their sections of the configuration and registered with the hub.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A configured model, ready to be asked: at its pace, with patience, again where that helps.
+//! A configured model with its rate limit, timeouts and retries.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Drives one run: what the machine decides is written down, then done; what comes of it happens to the machine.
+//! Run loop of an agent. Drives one run: what the machine decides is written down, then done; what comes of it happens to the
+//! machine.
 //!
 //! Asking a model has no effects and is done again after a crash, as is a call whose result was not written: the hub hands
 //! back the exchange there is. So what leads to nothing but the model's next turn is written while the model thinks; with

@@ -1,4 +1,4 @@
-//! A model that this hub runs itself, from a file of weights: no key, no network, one processor.
+//! Local inference. A model that this hub runs itself, from a file of weights: no key, no network, one processor.
 //!
 //! Such a model is small and calls no tools. At a team's table it decides all the same: where votes are taken it votes for the
 //! answer it would most likely name, and otherwise what it says is its answer. It is read when it is first asked, and stays.

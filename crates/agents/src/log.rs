@@ -1,4 +1,4 @@
-//! The records of one run in the journal: read once when it is taken up again, then only appended to.
+//! Run journal. The records of one run in the journal: read once when it is taken up again, then only appended to.
 //!
 //! Records that nothing has to wait for are taken first and written with the next that has consequences, as one append.
 

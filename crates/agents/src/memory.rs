@@ -1,4 +1,5 @@
-//! What an agent remembers of a conversation: the last turns of it, for as long as the conversation is kept.
+//! Conversation memory. What an agent remembers of a conversation: the last turns of it, for as long as the conversation is
+//! kept.
 //!
 //! Each turn keeps the provenance of its parts, so that what was read of a peer yesterday is a peer's word today.
 

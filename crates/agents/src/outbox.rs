@@ -1,4 +1,4 @@
-//! What a run says to its caller: events in the order they came, and questions with their answers.
+//! Outbox of a run. What a run says to its caller: events in the order they came, and questions with their answers.
 //!
 //! A run is only polled when all it had said was taken, so what waits here is what one poll brought forth.
 

@@ -1,4 +1,4 @@
-//! An agent as the hub calls it.
+//! An agent as a peer of the hub.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

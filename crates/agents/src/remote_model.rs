@@ -1,4 +1,4 @@
-//! A model that someone else runs: asked over HTTP, its answer read as it streams.
+//! A model behind an HTTP API, with a streamed response.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where members of a team meet the team: one sitting for each round of each member.
+//! Rendezvous of a team and its members: one slot for each round of each member.
 //!
 //! A round of a member is an exchange like any other, a child of the team's. What makes it a round is its sitting, found here
 //! by parent and id: what the member is told and offered, and how what it decides comes back to be judged.

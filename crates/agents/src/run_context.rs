@@ -1,4 +1,5 @@
-//! What a run has to do with the rest of the hub: who asked it and what, how it makes calls, and how it hears of them.
+//! Context of a run. What a run has to do with the rest of the hub: who asked it and what, how it makes calls, and how it hears
+//! of them.
 //!
 //! A yes that a call needs is asked of the run's own caller where that one may approve and its wire can be asked;
 //! otherwise it waits for an approver, and the caller is told so. What else a callee asks goes to the caller, or is declined.

@@ -1,4 +1,4 @@
-//! One call of an agent: through the hub's door as a child of the run, and what came of it as its model is told.
+//! Tool call of an agent: a child call through the hub, and its result as the model reads it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a stream ends with its
-//! credential, links to content, the pages of OAuth. It knows no protocol.
+//! Shared HTTP layer. What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a
+//! stream ends with its credential, links to content, the pages of OAuth. It knows no protocol.
 
 pub mod catch_panic;
 pub mod content;

@@ -1,4 +1,5 @@
-//! What the hub's own interface asks of parts that it does not know. The program that assembles the hub connects them.
+//! Ports of the hub's own API to parts that it does not depend on (dependency inversion). The program that assembles the hub
+//! connects them.
 
 use std::fmt::Debug;
 use std::sync::Arc;

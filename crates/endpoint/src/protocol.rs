@@ -1,4 +1,4 @@
-//! A protocol as the hub's program sees it, whichever it is. The table of protocols has a line for each of these.
+//! The interface of a protocol to the program. The table of protocols has a line for each implementation.
 //!
 //! A protocol that others speak with the hub is a [`Protocol`] which can be [`Configured`]; what configuration says of it is a
 //! [`Section`](super::sections::Section), and how a peer is reached that speaks it, a

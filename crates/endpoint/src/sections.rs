@@ -1,4 +1,4 @@
-//! What configuration says of a protocol, as the file is put together from it: its section, and how a peer is reached.
+//! The interface of a protocol to the configuration: its section, and the settings of a peer that speaks it.
 
 use std::fmt::Debug;
 use std::path::PathBuf;

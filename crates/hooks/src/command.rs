@@ -1,4 +1,4 @@
-//! A hook that is a program: started for each call, told on standard input, heard on standard output.
+//! Command hook: a program that is started for each call, with JSON on standard input and output.
 
 use interlingua_model::{Fault, FaultKind};
 use interlingua_tools::custom::Aide;

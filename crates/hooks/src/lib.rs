@@ -1,4 +1,4 @@
-//! The hooks that configuration names: programs and addresses.
+//! Configured hooks: programs and addresses (webhooks).
 //!
 //! Both are told one JSON object and answer one, or nothing:
 //!

@@ -1,4 +1,4 @@
-//! What a hook is told and what it answers, as JSON.
+//! Hook messages: the request and the answer of a hook, as JSON.
 
 use bytes::Bytes;
 use interlingua_model::{Fault, FaultKind, Json, Outcome};

@@ -1,4 +1,5 @@
-//! Who is asked before a call goes to its peer, told after it came back, or told of a pending approval: a program or an address.
+//! The section `hooks`: a program or an address that is asked before a call goes to its peer, informed after it came back, or
+//! informed of a pending approval.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use interlingua_settings::check::url;
 use interlingua_settings::{Found, Span};
 
-/// A hook that is configured. It is asked at one moment, by one means.
+/// A hook.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Hook {
@@ -29,15 +30,15 @@ pub enum Moment {
     On(Occasion),
 }
 
-/// What a hook is told of.
+/// What a hook is informed of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Occasion {
-    /// A call waits for approval.
+    /// An approval is pending.
     Confirm,
 }
 
-/// Steps of an exchange at which hooks are asked.
+/// Steps of an exchange at which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HookPhase {
@@ -51,7 +52,7 @@ pub enum Asks {
     Address(String),
 }
 
-/// What becomes of a call, or of its result, when the hook cannot be asked.
+/// What happens to a call, or to its result, if the hook fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Failure {
@@ -59,32 +60,32 @@ pub enum Failure {
     Pass,
 }
 
-/// A hook as it is written in the file.
+/// A hook.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hook")]
 struct Written {
-    /// It is asked before this, and may refuse the call or change its arguments. Each hook has one of `before`, `after` and
+    /// Run before this step. The hook may refuse the call or change its arguments. Set one of `before`, `after` and
     /// `on`.
     before: Option<HookPhase>,
-    /// It is told after this how it ended, and may withhold the result.
+    /// Run after this step. The hook is informed of the outcome, and may withhold the result.
     after: Option<HookPhase>,
-    /// It is told of this, such as to page a person: `confirm`, a call waits for approval. It decides nothing.
+    /// Run on this event, for example to page a person: `confirm` is a pending approval. The hook decides nothing.
     on: Option<Occasion>,
-    /// A program and its arguments: it reads one JSON object and writes one, or nothing. Each hook has either `command` or
+    /// A program and its arguments. It reads one JSON object and writes one, or nothing. Set either `command` or
     /// `url`.
     command: Option<Vec<String>>,
-    /// Variables of the hub's environment that the program sees.
+    /// Environment variables of the hub that the program receives.
     #[serde(default)]
     environment: Vec<String>,
-    /// An address that the JSON object is posted to.
+    /// An address to which the JSON object is posted (webhook).
     url: Option<String>,
-    /// Skills it is about; `*` stands for any letters. Default: all.
+    /// Skills that the hook applies to; `*` matches any characters. Default: all.
     #[serde(default = "everything")]
     skills: Vec<String>,
-    /// How long it may take. Default: 5s.
+    /// Timeout. Default: 5s.
     timeout: Option<Span>,
-    /// When it cannot be asked: refuse (the default of `before`) or pass (the default of `after`).
+    /// If it fails: `refuse` (the default of `before`) or `pass` (the default of `after`).
     on_failure: Option<Failure>,
 }
 

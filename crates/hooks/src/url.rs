@@ -1,4 +1,4 @@
-//! A hook that is an address: told by a POST, heard by its answer. Any status but 2xx is a failure.
+//! Webhook: informed by a POST, decides by its response. Any status but 2xx is a failure.
 
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Request, Uri};

@@ -17,9 +17,12 @@ const STEP: Duration = Duration::from_secs(2);
 /// How many owners' rates are remembered.
 const MAX_OWNERS: usize = 10_000;
 
+/// How many calls the hub runs at once, and at what rate they may come. `limits` of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdmissionLimits {
+    /// How many exchanges run at once.
     pub in_flight: usize,
+    /// How many more wait for their turn; beyond that a call is refused as busy.
     pub queue: usize,
     /// For each owner; `None` leaves all but Anonymous callers free.
     pub rate: Option<Rate>,
@@ -30,7 +33,9 @@ pub struct AdmissionLimits {
 /// So many calls in such a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
+    /// How many calls.
     pub count: u32,
+    /// In which time.
     pub per: Duration,
 }
 
@@ -45,6 +50,8 @@ impl Default for AdmissionLimits {
     }
 }
 
+/// Admission control: a bounded number of running calls, a bounded queue by priority and age, and a rate limit for each
+/// owner.
 #[derive(Debug)]
 pub struct Admission {
     limits: ArcSwap<AdmissionLimits>,
@@ -70,7 +77,7 @@ impl Default for State {
 
 /// The right to run; given back when dropped.
 #[derive(Debug)]
-pub struct Permit {
+pub(crate) struct Permit {
     admission: Arc<Admission>,
 }
 
@@ -81,7 +88,7 @@ impl Drop for Permit {
 }
 
 impl Admission {
-    pub fn new(limits: AdmissionLimits) -> Arc<Admission> {
+    pub(crate) fn new(limits: AdmissionLimits) -> Arc<Admission> {
         Arc::new(Admission { limits: ArcSwap::from_pointee(limits), started: Instant::now(), state: Mutex::default() })
     }
 
@@ -125,7 +132,7 @@ impl Admission {
     }
 
     /// Waits for a place. Dropping the future gives up the place in the queue.
-    pub async fn enter(self: &Arc<Self>, priority: Priority) -> Result<Permit, Fault> {
+    pub(crate) async fn enter(self: &Arc<Self>, priority: Priority) -> Result<Permit, Fault> {
         let (key, woken) = {
             let mut state = self.state();
             if state.running < self.limits.load().in_flight {
@@ -145,7 +152,7 @@ impl Admission {
 
     /// A place for what a running exchange waits for. It is counted and never waits: whoever it is for holds a place until it
     /// has ended, so places that all are held would never be given back.
-    pub fn enter_for_parent(self: &Arc<Self>) -> Permit {
+    pub(crate) fn enter_for_parent(self: &Arc<Self>) -> Permit {
         self.state().running += 1;
         Permit { admission: self.clone() }
     }

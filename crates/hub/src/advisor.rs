@@ -9,6 +9,7 @@ use super::Hub;
 
 /// Language models, by the names configuration gives them.
 pub trait Advisor: Send + Sync + std::fmt::Debug {
+    /// Is there a model of this name?
     fn has(&self, model: &str) -> bool;
 
     /// `None` where there is no model of this name.
@@ -21,6 +22,7 @@ impl Hub {
         self.advisor.store(Arc::new(Some(advisor)));
     }
 
+    /// Is there a model of this name?
     pub fn has_model(&self, model: &str) -> bool {
         self.advisor.load().as_ref().as_ref().is_some_and(|advisor| advisor.has(model))
     }

@@ -50,6 +50,7 @@ impl Default for Answers {
 }
 
 impl Answers {
+    /// Other limits, from the next answer on.
     pub fn set(&self, limits: AnswerLimits) {
         let millis = u64::try_from(limits.message_time.as_millis()).unwrap_or(u64::MAX);
         self.0.message.store(limits.message, Ordering::Relaxed);

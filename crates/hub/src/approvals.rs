@@ -28,8 +28,11 @@ const LOCAL: &str = "local";
 /// An open question, the task that waits for it, and what the hub knows of the skill it is about.
 #[derive(Debug)]
 pub struct Pending {
+    /// The open question.
     pub question: Question,
+    /// The task that waits for it.
     pub task: Task,
+    /// The skill that would be called, where it is still in the catalogue.
     pub skill: Option<Arc<Skill>>,
     /// What the peer that offers the skill speaks.
     pub protocol: Option<&'static str>,
@@ -60,8 +63,11 @@ impl Twins {
 /// The place of a question in the list of approvers: its number among those of its caller, then its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {
+    /// How many questions of the same caller are before it.
     pub rank: u64,
+    /// When the question expires: the order of two with the same rank.
     pub expires: Time,
+    /// The question itself: no two places are equal.
     pub question: QuestionId,
 }
 
@@ -197,6 +203,7 @@ fn for_approver(question: Question, task: &Task) -> Question {
     Question { text, ..question }
 }
 
+/// The fault for a question that is not open, or not this caller's to see.
 pub fn no_such_question() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such question is open")
 }

@@ -1,4 +1,5 @@
-//! Artifacts that agents share: their content stored once under its digest, and beside it who made it and who may read it.
+//! Artifact store. Artifacts that agents share: their content stored once under its digest, and beside it who made it and who
+//! may read it.
 //!
 //! Nobody named on the list is nobody but whoever made it. An artifact that a task made is found under the task's id and its
 //! own, by the task's owner and by those its header names; it is not stored a second time.
@@ -38,35 +39,47 @@ const SHARE: u64 = 4;
 /// How long an artifact waits for its content.
 const OFFERED: std::time::Duration = std::time::Duration::from_secs(3600);
 /// Names on one list.
-pub const MAX_READERS: usize = 200;
+pub(crate) const MAX_READERS: usize = 200;
 
 /// What is kept of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
+    /// Minted by the hub; in the order of keys the newest is first.
     pub id: ArtifactId,
     /// A loose word: a document, data, a model.
     pub kind: Text,
+    /// The name its maker gave it.
     pub name: Text,
+    /// Its media type, where its maker said.
     pub media: Option<Media>,
     /// `None` until it has come.
     pub content: Option<StoredContent>,
     /// The agent that made it.
     pub from: PeerId,
+    /// Who shared it: may change and remove it.
     pub owner: Owner,
+    /// When it was shared.
     pub at: Time,
+    /// Agents and owners that may read it, by name.
     pub readers: Vec<Text>,
+    /// Metadata that its maker gave, as it was written.
     pub meta: Meta,
 }
 
+/// Where the content of an artifact is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredContent {
+    /// The name of the blob.
     pub digest: Digest,
+    /// Its length in bytes.
     pub len: u64,
 }
 
 /// Content that has come whole and is not kept yet; dropped, it leaves nothing behind.
 pub struct Arrived {
+    /// The blob in the making.
     pub writer: Box<dyn BlobWriter>,
+    /// How many bytes were written to it.
     pub len: u64,
 }
 
@@ -79,11 +92,17 @@ impl std::fmt::Debug for Arrived {
 /// What somebody wants to share.
 #[derive(Debug, Clone)]
 pub struct Sharing {
+    /// What it is: a loose word such as `document`.
     pub kind: Text,
+    /// Its name for people.
     pub name: Text,
+    /// Its media type.
     pub media: Option<Media>,
+    /// The agent that made it.
     pub from: PeerId,
+    /// Agents and owners that may read it, by name.
     pub readers: Vec<Text>,
+    /// Metadata, which the hub does not read.
     pub meta: Meta,
 }
 
@@ -222,6 +241,7 @@ impl Hub {
         Ok(artifact)
     }
 
+    /// Removes a shared artifact of this caller's. Its bytes no longer count for the owner.
     pub async fn forget_artifact(&self, by: &Principal, id: &ArtifactId) -> Result<(), Fault> {
         let (artifact, _) = self.own_artifact(by, id).await?;
         if self.store.records.take(KIND, id.as_str(), self.now()).await?.is_some() {
@@ -379,11 +399,17 @@ impl Hub {
 /// An artifact of a task.
 #[derive(Debug, Clone)]
 pub struct Made {
+    /// Its id in the task.
     pub id: ArtifactId,
+    /// The peer that made it, where one did.
     pub by: Option<PeerId>,
+    /// Whose task it is.
     pub owner: Owner,
+    /// When its last piece came.
     pub at: Time,
+    /// What its maker said of it.
     pub header: Option<ArtifactHeader>,
+    /// What it holds.
     pub parts: Vec<Part>,
 }
 
@@ -420,6 +446,7 @@ fn filled() -> Fault {
     Fault::caller(FaultKind::Conflict, "this artifact has its content already; another content is another artifact")
 }
 
+/// The fault for an artifact that is not there, or not for this caller.
 pub fn no_such_artifact() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such artifact")
 }

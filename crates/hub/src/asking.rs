@@ -1,5 +1,5 @@
-//! Words as the arguments of a skill: `hub/ask`, for wires that have no verb for plain words, and the names by which a
-//! question finds the peer it is for.
+//! `hub/ask`. Words as the arguments of a skill: `hub/ask`, for wires that have no verb for plain words, and the names by which
+//! a question finds the peer it is for.
 //!
 //! A call of `hub/ask` is rewritten at the door: from there on it is a call in words, of one peer or of whoever fits, and
 //! resolves, asks back and is confirmed like any other. It never reaches a peer under its own name.
@@ -78,6 +78,7 @@ impl Hub {
     }
 }
 
+/// The fault for a site that is not there, or not for this caller.
 pub fn no_such_peer(name: &str) -> Fault {
     let text = format!("there is no site `{}`", name.chars().take(100).collect::<String>());
     Fault::caller(FaultKind::NotFound(Noun::Skill), text)

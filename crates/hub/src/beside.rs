@@ -1,4 +1,4 @@
-//! What a call does beside what it is a call of: commands that are told to a device as a list, each a skill of its own.
+//! Batch commands: a device call that contains a list of commands, each a skill of its own that is authorized separately.
 
 use interlingua_model::{Call, Fault, FaultKind, Json, Principal, SkillId, TaskId, Why};
 

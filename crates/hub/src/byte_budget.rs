@@ -33,6 +33,8 @@ const HEAD_START: Duration = Duration::from_secs(5);
 /// How often a body that does not come is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// A memory budget in bytes that many share. Who needs more than there is waits a short time, and is then refused
+/// (backpressure).
 #[derive(Debug)]
 pub struct ByteBudget {
     most: AtomicU64,
@@ -42,6 +44,7 @@ pub struct ByteBudget {
 }
 
 impl ByteBudget {
+    /// A budget of so many bytes.
     pub fn new(most: u64) -> Arc<ByteBudget> {
         let (most, taken) = (AtomicU64::new(most), AtomicU64::new(0));
         Arc::new(ByteBudget { most, taken, waiting: AtomicUsize::new(0), freed: Notify::new() })
@@ -178,6 +181,7 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// A claim that holds nothing yet. Up to `small` bytes count for nothing.
     pub fn new(room: &Arc<ByteBudget>, small: u64) -> Claim {
         let held = Arc::new(HeldBytes { room: room.clone(), bytes: AtomicU64::new(0) });
         Claim { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }

@@ -1,5 +1,5 @@
-//! Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The program that
-//! assembles the hub says which router that is.
+//! Call router. Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The
+//! program that assembles the hub says which router that is.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use super::Hub;
 /// A call as it comes out of the router, and what hears its answer where it travelled as a message.
 pub type Routed = (Call, Option<Box<dyn RoutedCall>>);
 
+/// A router between agents and the hub.
 pub trait CallRouter: Send + Sync + Debug {
     /// Sends a call through the router: the call that comes out of it is the one to make. A router that is switched off gives it
     /// back as it is.

@@ -41,14 +41,17 @@ impl Drawn {
     }
 }
 
+/// A new task id of 128 random bits.
 pub fn task_id() -> TaskId {
     TaskId(bits())
 }
 
+/// A new message id of 128 random bits.
 pub fn message_id() -> MessageId {
     MessageId::from(format!("{:032x}", bits()))
 }
 
+/// A new conversation id of 128 random bits.
 pub fn conversation_id() -> ConversationId {
     ConversationId::from(format!("{:032x}", bits()))
 }

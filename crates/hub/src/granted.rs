@@ -19,10 +19,13 @@ const MAX_DEPTH: usize = 64;
 /// The last call of a skill by a caller that somebody approved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Granted {
+    /// The task of that call.
     pub task: TaskId,
+    /// When it was approved.
     pub at: Time,
     /// Who approved it.
     pub by: Owner,
+    /// The arguments that were approved.
     pub arguments: Option<Json>,
 }
 

@@ -24,6 +24,7 @@ use super::prepared::Ready;
 /// What a hook answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
+    /// The call goes on as it is.
     Pass,
     /// Why, for the caller to read.
     Refuse(Text),
@@ -31,10 +32,12 @@ pub enum Verdict {
     Arguments(Json),
 }
 
+/// The future of [`Hook::ask`]. `Err` is a hook that could not be asked.
 pub type PendingVerdict<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>> + Send + 'a>>;
 
 /// Somebody who is asked about calls.
 pub trait Hook: Send + Sync {
+    /// Asks about one call. The hub waits for it at most [`Attached::timeout`].
     fn ask(&self, told: HookCall) -> PendingVerdict<'_>;
 }
 
@@ -43,12 +46,17 @@ pub trait Hook: Send + Sync {
 pub struct HookCall {
     /// The hook's own name.
     pub hook: Text,
+    /// At which moment it is asked.
     pub when: When,
+    /// The exchange.
     pub task: TaskId,
     /// The owner, as the audit writes it.
     pub by: String,
+    /// The protocol by which the call came in; `None` for calls that the hub makes.
     pub wire: Option<String>,
+    /// The skill that is called.
     pub skill: SkillId,
+    /// What the skill does, as far as is known.
     pub effects: Effects,
     /// As they go to the peer.
     pub arguments: Option<Json>,
@@ -63,13 +71,18 @@ pub struct HookCall {
 /// An approval that is pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingApproval {
+    /// The question that is open.
     pub question: QuestionId,
+    /// When it expires.
     pub until: Time,
 }
 
+/// The moment at which a hook is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
+    /// Before the call goes to its peer. The hook may refuse it or change its arguments.
     Before,
+    /// After it came back. The hook may withhold the result.
     After,
     /// An approval is pending. The hook is told and decides nothing.
     Confirm,
@@ -89,18 +102,25 @@ impl When {
 /// What becomes of a call whose hook cannot be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
+    /// The call is refused.
     Refuse,
+    /// The call goes on as if there were no hook.
     Pass,
 }
 
 /// A hook and when it is asked.
 pub struct Attached {
+    /// The name by which the log and the audit log know it.
     pub name: Text,
+    /// At which moment it is asked.
     pub when: When,
     /// Skills it is about; `*` stands for any letters.
     pub skills: Vec<String>,
+    /// How long the hub waits for its answer.
     pub timeout: Duration,
+    /// What becomes of a call when it does not answer.
     pub on_failure: OnFailure,
+    /// The hook.
     pub hook: Arc<dyn Hook>,
 }
 

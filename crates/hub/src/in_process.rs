@@ -1,4 +1,4 @@
-//! What runs inside the hub and is called like any other peer.
+//! Names and cards of peers that run inside the hub.
 
 use interlingua_model::{Card, Health, PeerId, RouteClass, Skill, Text, Time};
 

@@ -1,4 +1,5 @@
-//! The registry as the rest of the hub uses it: registering a peer also puts its skills into the full-text index.
+//! Registration and full-text index. The registry as the rest of the hub uses it: registering a peer also puts its skills into
+//! the full-text index.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,7 @@ impl Hub {
         self.store.index.search(words, limit).await
     }
 
+    /// Removes a peer: it is not listed, found or called any more. False when there was none.
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
         self.store.index.replace(peer.as_str(), Vec::new()).await?;
         let Some(changed) = self.registry.unregister(peer)? else { return Ok(false) };

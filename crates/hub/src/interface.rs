@@ -1,5 +1,5 @@
-//! What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own, background work, the time, the
-//! audit, and what configuration changes while the hub runs.
+//! Embedding interface. What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own,
+//! background work, the time, the audit, and what configuration changes while the hub runs.
 
 use std::sync::Arc;
 
@@ -83,18 +83,22 @@ impl Hub {
         RecordNamespace { records: &self.store.records, kind, now: self.now() }
     }
 
+    /// The blob store.
     pub fn blobs(&self) -> &Arc<dyn Blobs> {
         &self.store.blobs
     }
 
+    /// The journals.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.store.journal
     }
 
+    /// All ports of the store.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
+    /// The records of all kinds: for what [`Hub::records`] does not offer.
     pub fn store_records(&self) -> &Arc<dyn Records> {
         &self.store.records
     }
@@ -104,14 +108,17 @@ impl Hub {
         self.search_index(words, limit).await
     }
 
+    /// The keys by which the hub seals and authenticates.
     pub fn keys(&self) -> &Arc<Keyring> {
         &self.keys
     }
 
+    /// The audit log.
     pub fn audit(&self) -> &Audit {
         &self.audit
     }
 
+    /// Writes a line to the audit log. Does not wait.
     pub fn write_audit(&self, line: AuditLine) {
         self.audit.write(line);
     }
@@ -119,10 +126,12 @@ impl Hub {
 
 /// Work and time.
 impl Hub {
+    /// The id of this hub, by which other hubs recognize a loop.
     pub fn id(&self) -> &HubId {
         &self.id
     }
 
+    /// The hub's clock.
     pub fn clock(&self) -> Clock {
         self.clock
     }
@@ -132,6 +141,7 @@ impl Hub {
         self.clock.instant(at)
     }
 
+    /// Starts background work and waits for it at the end.
     pub fn supervisor(&self) -> &Supervisor {
         &self.supervisor
     }
@@ -146,18 +156,22 @@ impl Hub {
         self.supervisor.run_until_stop(work);
     }
 
+    /// Cancelled when the hub begins to stop.
     pub fn stopping(&self) -> &CancellationToken {
         self.supervisor.stopping()
     }
 
+    /// The metrics.
     pub fn meters(&self) -> &Meters {
         &self.meters
     }
 
+    /// Admission control: how many calls run at once.
     pub fn admission(&self) -> &Arc<Admission> {
         &self.admission
     }
 
+    /// What is held in memory for callers, and the bounds of it.
     pub fn holdings(&self) -> &Holdings {
         &self.holdings
     }
@@ -175,6 +189,7 @@ impl Hub {
         self.live.get(task)
     }
 
+    /// Does this task go on in this process?
     pub fn is_live(&self, task: TaskId) -> bool {
         self.live.get(task).is_some()
     }
@@ -194,6 +209,7 @@ impl Hub {
         self.runs.listen()
     }
 
+    /// Informs readers that the run of this task has new records.
     pub fn run_appended(&self, task: TaskId) {
         self.runs.appended(task);
     }
@@ -206,18 +222,22 @@ impl Hub {
 
 /// Peers and rules.
 impl Hub {
+    /// All peers and skills now, without regard to who may see them. What a caller sees is [`Hub::visible`].
     pub fn catalogue(&self) -> Arc<Catalogue> {
         self.registry.catalogue()
     }
 
+    /// The registry of peers.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
+    /// Sets what an operator should fix about a peer. Fails only where the registry does.
     pub fn set_problems(&self, peer: &PeerId, problems: impl Iterator<Item = Text>) -> Result<(), Fault> {
         self.registry.set_problems(peer, problems)
     }
 
+    /// Sets whether a peer can be reached, as its card shows it.
     pub fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {
         self.registry.set_health(peer, health)
     }
@@ -227,18 +247,22 @@ impl Hub {
         self.news.listen()
     }
 
+    /// Informs all listeners of [`Hub::notices`].
     pub fn announce(&self, notice: Notice) {
         self.news.publish(notice);
     }
 
+    /// The settings now.
     pub fn settings(&self) -> Guard<Arc<Settings>> {
         self.settings.load()
     }
 
+    /// Replaces the settings: they hold from the next call on.
     pub fn set_settings(&self, settings: Settings) {
         self.settings.store(Arc::new(settings));
     }
 
+    /// Replaces the rules: they hold from the next decision on, and streams that they no longer allow end.
     pub fn set_policy(&self, policy: Policy) {
         self.policy.store(Arc::new(policy));
     }
@@ -275,6 +299,7 @@ impl Hub {
         self.policy.load().explain(by, action, skill, wire, args, self.now())
     }
 
+    /// The hooks, which may be replaced while the hub runs.
     pub fn hooks(&self) -> &ArcSwap<Hooks> {
         &self.hooks
     }
@@ -287,6 +312,7 @@ impl Hub {
         self.reached.load_full()
     }
 
+    /// Sets the address under which people reach the hub, such as `https://hub.example`.
     pub fn set_reached(&self, base: &str) {
         self.reached.store(Some(Arc::new(base.trim_end_matches('/').to_owned())));
     }
@@ -296,6 +322,7 @@ impl Hub {
         &self.answers
     }
 
+    /// The addresses on which the hub listens, for the SSRF guard.
     pub fn listeners(&self) -> &Listeners {
         &self.listeners
     }

@@ -6,6 +6,8 @@
 //! An exchange that is not kept is polled in its caller's task: nothing is spawned and nothing is written. One that is kept
 //! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
 
+#![warn(missing_docs)]
+
 mod absent;
 pub mod admission;
 pub mod advisor;
@@ -136,14 +138,18 @@ pub struct Settings {
 pub enum Unknown {
     /// Those whose skill was chosen by a model, plain words or a plan.
     ByModel,
+    /// All of them.
     Ask,
+    /// None of them: they run without approval.
     Allow,
 }
 
 /// The agent of a peer, or one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrontDoor {
+    /// This peer, which finds the skill for the words itself.
     Peer(PeerId),
+    /// This skill.
     Skill(SkillId),
 }
 
@@ -282,6 +288,7 @@ impl Hub {
         })
     }
 
+    /// The hub's time: see [`clock`].
     pub fn now(&self) -> Time {
         self.clock.now()
     }

@@ -26,11 +26,15 @@ const SOON: Duration = Duration::from_secs(1);
 /// One rule, as it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitRule {
+    /// Which calls it is about.
     pub when: When,
+    /// What is counted separately.
     pub per: Per,
+    /// How many calls in which time (token bucket).
     pub calls: Option<Pace>,
     /// Of arguments.
     pub bytes: Option<Pace>,
+    /// How many calls may run at once.
     pub in_flight: Option<u32>,
 }
 
@@ -39,16 +43,22 @@ pub struct LimitRule {
 pub struct When {
     /// A pattern over one link of the caller: `user:*`.
     pub principal: Option<Text>,
+    /// A role of the caller.
     pub role: Option<Role>,
+    /// The protocol by which the call came in, or one that led to it.
     pub protocol: Option<Text>,
+    /// A pattern over names of peers.
     pub peer: Option<Text>,
+    /// A pattern over `peer/skill`.
     pub skill: Option<Text>,
 }
 
 /// Who is in a role: by their credential, or by the list of members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
+    /// The role's name.
     pub name: Text,
+    /// Its members, written as subjects are.
     pub members: BTreeSet<Text>,
 }
 
@@ -57,7 +67,9 @@ pub struct Role {
 pub enum Per {
     /// Whom a call is for, whoever makes it for them.
     Principal,
+    /// The peer that is called.
     Peer,
+    /// The skill that is called.
     Skill,
     /// The same caller, skill and arguments.
     Call,
@@ -84,6 +96,7 @@ struct Rule {
     running: Arc<Mutex<HashMap<Name, u32>>>,
 }
 
+/// Rate limits by rules of the operator.
 #[derive(Debug)]
 pub struct Limits {
     rules: ArcSwap<Vec<Arc<Rule>>>,
@@ -92,7 +105,7 @@ pub struct Limits {
 
 /// A call that counts as running until this is dropped.
 #[derive(Debug)]
-pub struct RunningSlot {
+pub(crate) struct RunningSlot {
     running: Arc<Mutex<HashMap<Name, u32>>>,
     name: Name,
 }
@@ -111,11 +124,11 @@ impl Drop for RunningSlot {
 
 /// A call whose skill is known.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    pub by: &'a Principal,
-    pub call: &'a Call,
-    pub skill: &'a Skill,
-    pub arguments: Option<&'a Json>,
+pub(crate) struct Asked<'a> {
+    pub(crate) by: &'a Principal,
+    pub(crate) call: &'a Call,
+    pub(crate) skill: &'a Skill,
+    pub(crate) arguments: Option<&'a Json>,
 }
 
 impl Default for Limits {
@@ -135,7 +148,7 @@ impl Limits {
 
     /// Counts a call against every rule that speaks of it; what is returned is held while it runs. `first`: it was not
     /// counted before it waited for a yes.
-    pub fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<RunningSlot>, Fault> {
+    pub(crate) fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<RunningSlot>, Fault> {
         let rules = self.rules.load();
         let mut held = Vec::new();
         for rule in rules.iter().filter(|rule| rule.written.when.fits(&asked)) {

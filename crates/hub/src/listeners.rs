@@ -10,6 +10,7 @@ use arc_swap::ArcSwap;
 pub struct Listeners(Arc<ArcSwap<Vec<SocketAddr>>>);
 
 impl Listeners {
+    /// Adds an address on which the hub listens.
     pub fn add(&self, address: SocketAddr) {
         self.0.rcu(|known| known.iter().copied().chain([address]).collect::<Vec<_>>());
     }

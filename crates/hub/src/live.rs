@@ -1,4 +1,4 @@
-//! Kept exchanges that are not done: where signals go in, and where readers wait for what was committed.
+//! Live tasks: stored exchanges that are not done, with a channel for signals and a feed of committed entries for readers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ const MAX_SIGNALS: usize = 64;
 /// How many bytes of them without a share of the room that exchanges have: a short answer finds its task however full that is.
 const FREE_SIGNALS: usize = 16 * 1024;
 /// How many kept exchanges may be alive at once.
-pub const MAX_LIVE: usize = 100_000;
+pub(crate) const MAX_LIVE: usize = 100_000;
 /// How many entries a reader fetches from the journal at once.
 const READ_AHEAD: usize = 256;
 
@@ -34,7 +34,7 @@ const GOES_ON_LATER: &str = "this task stopped here; it goes on after the hub's 
 
 /// Something for the driver of a kept exchange.
 #[derive(Debug)]
-pub enum Incoming {
+pub(crate) enum Incoming {
     Signal {
         by: Principal,
         standing: Standing,
@@ -47,20 +47,20 @@ pub enum Incoming {
 
 /// What a signal takes of memory until its task hears it.
 #[derive(Debug)]
-pub enum SignalRoom {
-    Free(OwnedSemaphorePermit),
-    Share(Share),
+pub(crate) enum SignalRoom {
+    Free(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit),
+    Share(#[expect(dead_code, reason = "held until it is dropped")] Share),
 }
 
 /// How far a task's journal is committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    pub seq: u64,
-    pub state: Liveness,
+pub(crate) struct Head {
+    pub(crate) seq: u64,
+    pub(crate) state: Liveness,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Liveness {
+pub(crate) enum Liveness {
     Running,
     Done,
     /// The store is full; it goes on when there is room.
@@ -70,11 +70,12 @@ pub enum Liveness {
     Broken,
 }
 
+/// A task that goes on in this process: its newest entries, its open questions, and the way to its driver.
 #[derive(Debug)]
 pub struct Live {
-    pub id: TaskId,
-    pub owner: Owner,
-    pub conversation: Option<ConversationId>,
+    pub(crate) id: TaskId,
+    pub(crate) owner: Owner,
+    pub(crate) conversation: Option<ConversationId>,
     slow_readers: Counter,
     signals: mpsc::Sender<Incoming>,
     free: Arc<Semaphore>,
@@ -118,7 +119,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Live {
     /// `seq`: how far its journal is committed already. `shares`: where long signals count that wait for it.
-    pub fn new(
+    pub(crate) fn new(
         id: TaskId,
         owner: Owner,
         conversation: Option<ConversationId>,
@@ -136,7 +137,7 @@ impl Live {
     }
 
     /// Shows entries that are committed, and the questions open after them.
-    pub fn publish(&self, entries: &[Arc<Entry>], open: Vec<Question>, state: Liveness) {
+    pub(crate) fn publish(&self, entries: &[Arc<Entry>], open: Vec<Question>, state: Liveness) {
         locked(&self.recent).add(entries);
         *locked(&self.questions) = open;
         self.head.send_modify(|head| {
@@ -146,17 +147,17 @@ impl Live {
     }
 
     /// What the entries in memory take.
-    pub fn recent_bytes(&self) -> u64 {
+    pub(crate) fn recent_bytes(&self) -> u64 {
         locked(&self.recent).bytes
     }
 
     /// Tells readers that nothing can be written.
-    pub fn stalled(&self) {
+    pub(crate) fn stalled(&self) {
         self.head.send_modify(|head| head.state = Liveness::Stalled);
     }
 
     /// Its driver is gone, for whatever reason: nobody waits for what will not come.
-    pub fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         self.head.send_if_modified(|head| match head.state {
             Liveness::Done | Liveness::Broken => false,
             Liveness::Running | Liveness::Stalled => {
@@ -171,21 +172,22 @@ impl Live {
         self.head.borrow().seq
     }
 
-    pub fn awaits(&self, question: &Question) -> bool {
+    pub(crate) fn awaits(&self, question: &Question) -> bool {
         locked(&self.questions).iter().any(|open| open.id == question.id)
     }
 
-    pub fn each_question(&self, look: impl FnMut(&Question)) {
+    pub(crate) fn each_question(&self, look: impl FnMut(&Question)) {
         locked(&self.questions).iter().for_each(look);
     }
 
+    /// The questions that are open.
     pub fn questions(&self) -> Vec<Question> {
         locked(&self.questions).clone()
     }
 
     /// Where it stands, from memory alone; `None` when some of its entries are not there any more. They are as they stand in
     /// the journal: every secret has become a name before it is shown.
-    pub fn folded(&self) -> Option<Task> {
+    pub(crate) fn folded(&self) -> Option<Task> {
         let recent = &locked(&self.recent).entries;
         (recent.front()?.seq == 1).then(|| fold(self.id, recent.iter().map(|entry| Entry::clone(entry))).ok()).flatten()
     }
@@ -197,7 +199,7 @@ impl Live {
         (first <= after + 1).then(|| recent.iter().filter(|entry| entry.seq > after).cloned().collect())
     }
 
-    pub async fn signal(&self, by: Principal, standing: Standing, signal: Signal) -> Result<(), Fault> {
+    pub(crate) async fn signal(&self, by: Principal, standing: Standing, signal: Signal) -> Result<(), Fault> {
         let room = Box::new(self.room(&by, &signal)?);
         let (reply, answered) = oneshot::channel();
         let full = |_| Fault::hub(FaultKind::Busy, "too many signals wait for this task");
@@ -222,28 +224,28 @@ impl Live {
     }
 
     /// A caller holds it, until it lets go or leaves.
-    pub fn caller_came(&self) {
+    pub(crate) fn caller_came(&self) {
         self.callers.fetch_add(1, Ordering::SeqCst);
     }
 
     /// A caller has heard what it wanted.
-    pub fn caller_let_go(&self) {
+    pub(crate) fn caller_let_go(&self) {
         self.callers.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// A caller was dropped early; the last one takes the exchange with it, as its manners say.
-    pub fn caller_left(&self) {
+    pub(crate) fn caller_left(&self) {
         if self.callers.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.caller_gone();
         }
     }
 
-    pub fn has_caller(&self) -> bool {
+    pub(crate) fn has_caller(&self) -> bool {
         self.callers.load(Ordering::SeqCst) > 0
     }
 
     /// Nobody holds it any more.
-    pub fn caller_gone(&self) {
+    pub(crate) fn caller_gone(&self) {
         // A full channel means the driver is busy with signals that end the exchange sooner than this would.
         let _ = self.signals.try_send(Incoming::CallerGone);
     }
@@ -251,7 +253,7 @@ impl Live {
 
 /// All live kept exchanges.
 #[derive(Debug, Default)]
-pub struct LiveTable {
+pub(crate) struct LiveTable {
     tasks: Mutex<Tables>,
 }
 
@@ -262,7 +264,7 @@ struct Tables {
 }
 
 impl LiveTable {
-    pub fn insert(&self, live: &Arc<Live>) -> Result<(), Fault> {
+    pub(crate) fn insert(&self, live: &Arc<Live>) -> Result<(), Fault> {
         let mut tables = locked(&self.tasks);
         if tables.by_id.len() >= MAX_LIVE {
             return Err(Fault::hub(FaultKind::Busy, "the hub keeps as many running tasks as it can"));
@@ -274,7 +276,7 @@ impl LiveTable {
         Ok(())
     }
 
-    pub fn remove(&self, live: &Live) {
+    pub(crate) fn remove(&self, live: &Live) {
         let mut tables = locked(&self.tasks);
         tables.by_id.remove(&live.id);
         if let Some(conversation) = &live.conversation
@@ -287,20 +289,20 @@ impl LiveTable {
         }
     }
 
-    pub fn get(&self, task: TaskId) -> Option<Arc<Live>> {
+    pub(crate) fn get(&self, task: TaskId) -> Option<Arc<Live>> {
         locked(&self.tasks).by_id.get(&task).cloned()
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         locked(&self.tasks).by_id.len()
     }
 
-    pub fn all(&self) -> Vec<Arc<Live>> {
+    pub(crate) fn all(&self) -> Vec<Arc<Live>> {
         locked(&self.tasks).by_id.values().cloned().collect()
     }
 
     /// The oldest task of this conversation that waits for an answer.
-    pub fn waiting_in(&self, conversation: &ConversationId, owner: &Owner) -> Option<Arc<Live>> {
+    pub(crate) fn waiting_in(&self, conversation: &ConversationId, owner: &Owner) -> Option<Arc<Live>> {
         let tables = locked(&self.tasks);
         let tasks = tables.by_conversation.get(conversation)?;
         tasks
@@ -330,7 +332,7 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    pub fn new(task: TaskId, after: u64, live: Option<Arc<Live>>, journal: Arc<dyn Journal>) -> Reader {
+    pub(crate) fn new(task: TaskId, after: u64, live: Option<Arc<Live>>, journal: Arc<dyn Journal>) -> Reader {
         let live = live.map(|live| {
             let head = live.head.subscribe();
             (live, head)
@@ -343,11 +345,12 @@ impl Reader {
         Reader { claim: Some(claim), ..self }
     }
 
+    /// The task that is read.
     pub fn task(&self) -> TaskId {
         self.task
     }
 
-    pub fn live(&self) -> Option<&Arc<Live>> {
+    pub(crate) fn live(&self) -> Option<&Arc<Live>> {
         self.live.as_ref().map(|(live, _)| live)
     }
 
@@ -420,6 +423,7 @@ pub fn decoded(stored: interlingua_model::ports::Stored) -> Result<Entry, Fault>
     Ok(Entry { seq: stored.seq, at: stored.at, record })
 }
 
+/// The fault for a task that is not there, or not this caller's.
 pub fn no_such_task() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Task), "task not found")
 }

@@ -1,4 +1,4 @@
-//! Names of peers: which are the hub's own, and what a name looks like.
+//! Peer names: which are reserved, and what a valid name is.
 
 /// Names with a meaning of their own: in some spelling of a skill, or in a list of who may read.
 const RESERVED: [&str; 7] = ["mcp", "local", "hub", "graph", "custom_tool", "owner", "anonymous"];

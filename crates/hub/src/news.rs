@@ -1,4 +1,5 @@
-//! News of peers for whoever listens: a list that changed, a resource that was updated, an event that was published.
+//! Broadcast of notices. News of peers for whoever listens: a list that changed, a resource that was updated, an event that was
+//! published.
 //!
 //! Not kept: somebody who was away asks for the state itself. A listener that falls behind is told so and does the same.
 
@@ -9,7 +10,7 @@ use tokio::sync::broadcast;
 const BEHIND: usize = 1_024;
 
 #[derive(Debug)]
-pub struct News(broadcast::Sender<Notice>);
+pub(crate) struct News(broadcast::Sender<Notice>);
 
 impl Default for News {
     fn default() -> News {
@@ -19,7 +20,7 @@ impl Default for News {
 
 impl News {
     /// Without listeners this costs nothing.
-    pub fn publish(&self, notice: Notice) {
+    pub(crate) fn publish(&self, notice: Notice) {
         let _ = self.0.send(notice);
     }
 
@@ -29,17 +30,19 @@ impl News {
         }
     }
 
-    pub fn listen(&self) -> Listener {
+    pub(crate) fn listen(&self) -> Listener {
         Listener(self.0.subscribe())
     }
 }
 
+/// Receives notices of peers.
 #[derive(Debug)]
 pub struct Listener(broadcast::Receiver<Notice>);
 
 /// What a listener hears.
 #[derive(Debug, Clone)]
 pub enum Heard {
+    /// Something happened at a peer.
     Notice(Notice),
     /// Some were missed: anything may have changed.
     Missed,
@@ -48,6 +51,7 @@ pub enum Heard {
 }
 
 impl Listener {
+    /// The next notice. A listener that fell behind hears [`Heard::Missed`] once.
     pub async fn next(&mut self) -> Heard {
         match self.0.recv().await {
             Ok(notice) => Heard::Notice(notice),

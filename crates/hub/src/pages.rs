@@ -1,4 +1,4 @@
-//! Pages of records, of those that somebody may see.
+//! Pagination of records, filtered by what the reader may see.
 
 use interlingua_model::Fault;
 use serde::de::DeserializeOwned;

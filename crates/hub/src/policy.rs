@@ -48,7 +48,7 @@ impl Policy {
     }
 
     /// Which rules of somebody's own, if any.
-    pub fn rules(&self) -> Option<Digest> {
+    pub(crate) fn rules(&self) -> Option<Digest> {
         self.judge.as_ref().map(|judge| judge.version())
     }
 
@@ -60,7 +60,7 @@ impl Policy {
     }
 
     /// The whole call. The decision of the link that refuses; of all links together when none does.
-    pub fn judge(&self, by: &Principal, call: &Call, skill: &Skill, args: Option<&Json>, now: Time) -> Decision {
+    pub(crate) fn judge(&self, by: &Principal, call: &Call, skill: &Skill, args: Option<&Json>, now: Time) -> Decision {
         let (action, trust) = (wish(call), Some(call.trust()));
         let mut protocols = call.origin.protocols();
         let by_way_of = |wire| {
@@ -116,7 +116,7 @@ impl Policy {
 
     /// May they say yes to calls of this skill? `None`: of one that is not here any more, or of no skill. An agent never may,
     /// whatever rules permit it: a yes is a human's, and nobody else could answer what is asked of an agent.
-    pub fn approves(&self, by: &Principal, skill: Option<&Skill>, now: Time) -> bool {
+    pub(crate) fn approves(&self, by: &Principal, skill: Option<&Skill>, now: Time) -> bool {
         if by.links().iter().any(|link| matches!(link.subject, Subject::Agent(_))) {
             return false;
         }
@@ -132,19 +132,19 @@ impl Policy {
 
     /// May they bring an agent of this name that others then find? The credential must say so, and the rules too. `None`: of a
     /// name that is not known yet, so rules are asked once it is.
-    pub fn registers(&self, by: &Principal, peer: Option<&PeerId>, now: Time) -> bool {
+    pub(crate) fn registers(&self, by: &Principal, peer: Option<&PeerId>, now: Time) -> bool {
         holds(by, REGISTER_SCOPE, now)
             && peer.is_none_or(|peer| self.register(by, peer, now).is_none_or(|it| it.allows()))
     }
 
     /// May they come in as the device of this name? All that `NAME/*` reaches is theirs to use, so they may as well offer it.
-    pub fn enters(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
+    pub(crate) fn enters(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
         let named = by.links().iter().all(|link| link.subject == Subject::HubOwner || is_named(link, device, now));
         (named || holds(by, REGISTER_SCOPE, now)) && self.register(by, device, now).is_none_or(|it| it.allows())
     }
 
     /// Do the rules forbid somebody whom configuration knows by a key to come in? They need not permit it.
-    pub fn bars(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
+    pub(crate) fn bars(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
         self.register(by, device, now).is_some_and(|decision| decision.effect == Effect::Forbidden)
     }
 
@@ -160,7 +160,7 @@ impl Policy {
     }
 
     /// What is somebody's: theirs (`own`) without a rule, others' by one, and nobody's against one.
-    pub fn opens(&self, by: &Principal, action: Action, object: Object<'_>, own: bool, now: Time) -> bool {
+    pub(crate) fn opens(&self, by: &Principal, action: Action, object: Object<'_>, own: bool, now: Time) -> bool {
         let Some(judge) = &self.judge else { return own };
         let asking = Asking { wire: None, trust: None, now };
         by.links().iter().all(|link| match link.subject {

@@ -1,5 +1,6 @@
-//! The phases between the door and the peer: `resolve`, `validate`, `authorize`, `confirm`. They run when a call arrives, and
-//! again after every answer to a question of the hub's own, because policy and definitions may have changed meanwhile.
+//! Preparation of a call. The phases between the door and the peer: `resolve`, `validate`, `authorize`, `confirm`. They run
+//! when a call arrives, and again after every answer to a question of the hub's own, because policy and definitions may have
+//! changed meanwhile.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -161,6 +162,7 @@ impl Hub {
         found.and_then(|reader| ready(catalogue, reader, Why::Named, None)).ok_or_else(|| no_such_resource(uri))
     }
 
+    /// May this caller read the resource, and so follow its changes?
     pub fn may_follow(&self, by: &Principal, peer: &PeerId, uri: &Uri) -> bool {
         self.by_resource(by, &self.registry.catalogue(), peer, uri).is_ok()
     }

@@ -1,4 +1,4 @@
-//! What preparing a call leads to: a call that may go to its peer, or a question that comes first.
+//! Result of preparing a call: a call that may go to its peer, or a question that comes first.
 
 use std::sync::Arc;
 

@@ -19,22 +19,22 @@ use super::prepared::Ready;
 
 /// The rules in force, and word of every other set of them.
 #[derive(Debug, Default)]
-pub struct PolicyInForce {
+pub(crate) struct PolicyInForce {
     policy: ArcSwap<Policy>,
     replaced: watch::Sender<()>,
 }
 
 impl PolicyInForce {
-    pub fn load(&self) -> Guard<Arc<Policy>> {
+    pub(crate) fn load(&self) -> Guard<Arc<Policy>> {
         self.policy.load()
     }
 
-    pub fn load_full(&self) -> Arc<Policy> {
+    pub(crate) fn load_full(&self) -> Arc<Policy> {
         self.policy.load_full()
     }
 
     /// Credentials that came or went change what policy is, but no rule: who holds them is asked about elsewhere.
-    pub fn store(&self, policy: Arc<Policy>) {
+    pub(crate) fn store(&self, policy: Arc<Policy>) {
         let rules = policy.rules();
         if self.policy.swap(policy).rules() != rules {
             self.replaced.send_replace(());

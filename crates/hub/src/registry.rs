@@ -15,8 +15,8 @@ use super::reserved;
 use super::validate::Schemas;
 
 /// Bounds on the catalogue.
-pub const MAX_PEERS: usize = 10_000;
-pub const MAX_SKILLS: usize = 100_000;
+pub(crate) const MAX_PEERS: usize = 10_000;
+pub(crate) const MAX_SKILLS: usize = 100_000;
 /// How many problems of one peer are kept.
 const MAX_PROBLEMS: usize = 100;
 
@@ -24,6 +24,7 @@ const MAX_PROBLEMS: usize = 100;
 pub enum Change {
     /// Adds a peer or replaces it whole.
     Put(Box<Card>, Arc<dyn Peer>),
+    /// Removes a peer.
     Remove(PeerId),
 }
 
@@ -39,7 +40,9 @@ impl std::fmt::Debug for Change {
 /// Something that can be called, and what it says of itself.
 #[derive(Clone)]
 pub struct Registered {
+    /// What it says of itself, with what the configuration overrides.
     pub card: Arc<Card>,
+    /// How it is called.
     pub peer: Arc<dyn Peer>,
     /// What an operator should mend, though the peer can be called.
     pub problems: Arc<[Text]>,
@@ -120,6 +123,7 @@ impl std::fmt::Debug for Registered {
 pub struct Catalogue {
     /// Rises with every change.
     pub generation: u64,
+    /// All peers by name.
     pub peers: BTreeMap<PeerId, Registered>,
     /// Versions side by side, newest first.
     pub skills: BTreeMap<SkillId, Vec<Arc<Skill>>>,
@@ -180,6 +184,7 @@ fn newer_first(a: &str, b: &str) -> std::cmp::Ordering {
     numbers(b).cmp(&numbers(a)).then_with(|| b.cmp(a))
 }
 
+/// The peers of the hub. Readers get a snapshot; writers replace it whole.
 #[derive(Debug, Default)]
 pub struct Registry {
     current: ArcSwap<Catalogue>,
@@ -189,6 +194,7 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// The snapshot now.
     pub fn catalogue(&self) -> Arc<Catalogue> {
         self.current.load_full()
     }
@@ -206,14 +212,14 @@ impl Registry {
     }
 
     /// `None`: there was no such peer.
-    pub fn unregister(&self, peer: &PeerId) -> Result<Option<Kinds>, Fault> {
+    pub(crate) fn unregister(&self, peer: &PeerId) -> Result<Option<Kinds>, Fault> {
         let mut removed = None;
         self.change(|peers| removed = peers.remove(peer))?;
         Ok(removed.map(|old| differences(Some(&old.card), None)))
     }
 
     /// Many changes for the price of one; what each peer now lists otherwise than before.
-    pub fn apply(&self, changes: Vec<Change>) -> Result<Vec<(PeerId, Kinds)>, Fault> {
+    pub(crate) fn apply(&self, changes: Vec<Change>) -> Result<Vec<(PeerId, Kinds)>, Fault> {
         let mut changed = Vec::with_capacity(changes.len());
         let read = |change| match change {
             Change::Put(card, peer) => (card.peer.clone(), Some(Registered::new(*card, peer, &self.schemas))),
@@ -234,7 +240,7 @@ impl Registry {
         Ok(changed)
     }
 
-    pub fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {
+    pub(crate) fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {
         self.change(|peers| {
             if let Some(registered) = peers.get_mut(peer) {
                 let card = Card { health, ..(*registered.card).clone() };
@@ -244,7 +250,7 @@ impl Registry {
     }
 
     /// Until the peer is registered again.
-    pub fn set_problems(&self, peer: &PeerId, problems: impl Iterator<Item = Text>) -> Result<(), Fault> {
+    pub(crate) fn set_problems(&self, peer: &PeerId, problems: impl Iterator<Item = Text>) -> Result<(), Fault> {
         self.change(|peers| {
             if let Some(registered) = peers.get_mut(peer) {
                 registered.problems = registered.closed.iter().cloned().chain(problems).take(MAX_PROBLEMS).collect();

@@ -1,4 +1,4 @@
-//! An exchange as its caller holds it.
+//! The caller's handle of an exchange.
 
 use std::sync::Arc;
 
@@ -56,6 +56,7 @@ impl Running {
         Running { hub, id, trace: None, seen: 0, way, over: false, asked: false, claim: None }
     }
 
+    /// The task id. A caller is told of it only when the exchange is kept.
     pub fn id(&self) -> TaskId {
         self.id
     }
@@ -70,6 +71,7 @@ impl Running {
         self.seen
     }
 
+    /// Is it a task: stored in the journal?
     pub fn is_kept(&self) -> bool {
         matches!(self.way, Way::Kept(_))
     }
@@ -245,7 +247,9 @@ impl Running {
 /// Where an exchange stands when its caller must be told something; the end has the whole answer as its parts.
 #[derive(Debug)]
 pub enum Settled {
+    /// It is over.
     Finished(Box<Finished>),
+    /// It waits for an answer, which is given by [`Hub::signal`].
     Asked(Box<Question>),
 }
 

@@ -1,5 +1,5 @@
-//! Who waits for the next record of a run: agents, teams and plans write a journal of their own, which is read like any
-//! other. Not kept: somebody who missed the word reads the journal anyway.
+//! Wake-up of run readers. Who waits for the next record of a run: agents, teams and plans write a journal of their own, which
+//! is read like any other. Not kept: somebody who missed the word reads the journal anyway.
 
 use interlingua_model::TaskId;
 use tokio::sync::broadcast;
@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 const BEHIND: usize = 1_024;
 
 #[derive(Debug)]
-pub struct Runs(broadcast::Sender<TaskId>);
+pub(crate) struct Runs(broadcast::Sender<TaskId>);
 
 impl Default for Runs {
     fn default() -> Runs {
@@ -18,15 +18,16 @@ impl Default for Runs {
 
 impl Runs {
     /// More stands in the journal of this run. Without listeners this costs nothing.
-    pub fn appended(&self, task: TaskId) {
+    pub(crate) fn appended(&self, task: TaskId) {
         let _ = self.0.send(task);
     }
 
-    pub fn listen(&self) -> Listener {
+    pub(crate) fn listen(&self) -> Listener {
         Listener(self.0.subscribe())
     }
 }
 
+/// Waits for records of runs.
 #[derive(Debug)]
 pub struct Listener(broadcast::Receiver<TaskId>);
 

@@ -19,6 +19,7 @@ const ONE_CALLER: u64 = 4;
 /// The hub's Owner, as text.
 pub const HUB_OWNER: &str = "owner";
 
+/// A table of bytes that are held in memory, by whose they are. One caller may hold a quarter of it.
 #[derive(Debug)]
 pub struct Shares {
     most: AtomicU64,
@@ -35,8 +36,10 @@ struct Table {
 /// Why there is no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
+    /// This caller holds as much as one may.
     #[error("of all that may be held at once, one caller may hold a quarter")]
     OfOne,
+    /// All together hold as much as may be held.
     #[error("as much is held as may be at once")]
     OfAll,
 }
@@ -53,6 +56,7 @@ impl NoRoom {
 }
 
 impl Shares {
+    /// A table of so many bytes.
     pub fn new(most: u64) -> Arc<Shares> {
         Arc::new(Shares { most: AtomicU64::new(most), table: Mutex::default() })
     }
@@ -128,8 +132,11 @@ const FRAMES: u64 = 64 << 20;
 /// How many bytes each may take.
 #[derive(Debug, Clone, Copy)]
 pub struct HoldingLimits {
+    /// Exchanges that run or wait.
     pub exchanges: u64,
+    /// Messages that wait for agents.
     pub inboxes: u64,
+    /// Sessions of one protocol.
     pub sessions: u64,
     /// The largest message. One of this size fits into the share of one caller.
     pub message: u64,
@@ -147,6 +154,7 @@ impl Default for Holdings {
 }
 
 impl Holdings {
+    /// Other limits, from now on.
     pub fn set(&self, limits: HoldingLimits) {
         self.exchanges.resize(limits.exchanges);
         self.inboxes.resize(limits.inboxes);
@@ -182,10 +190,12 @@ pub struct Share {
 }
 
 impl Share {
+    /// Whose it is: an owner as text.
     pub fn whose(&self) -> &Text {
         &self.whose
     }
 
+    /// How many bytes it holds.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -62,6 +62,8 @@ impl Hub {
         }
     }
 
+    /// Hands a signal to a task: an answer, more input, a cancel. Its owner may; approvers may answer what is asked of
+    /// them.
     pub async fn signal(&self, by: Principal, task: TaskId, signal: Signal) -> Result<(), Fault> {
         let Some(live) = self.live.get(task) else {
             let fault = self.finished_or_unknown(&by, task).await;
@@ -149,6 +151,7 @@ impl Hub {
         if theirs { Ok(row) } else { Err(none()) }
     }
 
+    /// The tasks of this caller that fit the filter; the hub's owner sees all. A caller without a name sees none.
     pub async fn rows(&self, by: &Principal, mut filter: TaskFilter) -> Result<Vec<TaskRow>, Fault> {
         if !by.is_hub_owner() {
             filter.owner = Some(by.owner().to_string().into());

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// Runs background work. A clone is the same supervisor.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     tracker: TaskTracker,
@@ -39,6 +40,7 @@ impl Supervisor {
         });
     }
 
+    /// Cancelled when everything is asked to end.
     pub fn stopping(&self) -> &CancellationToken {
         &self.stopping
     }

@@ -1,4 +1,4 @@
-//! Middleware of your own, and a kind of message of your own, on the wire that devices speak.
+//! Your own middleware, and your own kind of message, in the protocol that devices speak (AIP).
 //!
 //! `cargo run -p interlingua --example own_middleware`
 //!

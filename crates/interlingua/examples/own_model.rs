@@ -1,4 +1,4 @@
-//! A model of your own: whatever can turn a prompt into events can be the mind of an agent, which is then a peer like any other.
+//! Your own model: anything that turns a prompt into events can drive an agent, which is then a peer like any other.
 //!
 //! `cargo run -p interlingua --example own_model`
 //!

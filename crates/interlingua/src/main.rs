@@ -1,4 +1,4 @@
-//! The program.
+//! The program `interlingua`.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Keys derived once for one purpose: for tags that are made with every message, and for values that are sealed by the
-//! thousand. When the ring is replaced they are derived anew at their next use, so nobody who holds one has to be told.
+//! Key derivation. Keys derived once for one purpose: for tags that are made with every message, and for values that are sealed
+//! by the thousand. When the ring is replaced they are derived anew at their next use, so nobody who holds one has to be told.
 //!
 //! A value sealed in the store is `2 | key id (8) | salt (12) | nonce (12) | AES-256-GCM ciphertext and tag`. Each value has a
 //! key of its own, expanded from the salt (HKDF-SHA-256): random nonces of 96 bits under one key would have to be counted.

@@ -1,5 +1,5 @@
-//! Where keys come from: a text (from the environment or the configuration), a file, or the data directory, where one is
-//! made the first time.
+//! Key sources. Where keys come from: a text (from the environment or the configuration), a file, or the data directory, where
+//! one is made the first time.
 //!
 //! The text holds keys of 32 bytes, each in base64 or in 64 hexadecimal digits, separated by commas, spaces or lines; the first
 //! seals. In a file, lines that begin with `#` are remarks; `# made TIME` says so of the next key.

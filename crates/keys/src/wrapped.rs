@@ -1,4 +1,5 @@
-//! The ring's file under a key that is not kept beside it: whoever has the data directory alone opens nothing in it.
+//! Envelope encryption (key wrapping). The ring's file under a key that is not kept beside it: whoever has the data directory
+//! alone opens nothing in it.
 //!
 //! The file is a line that says so, then in base64 the ring's text sealed by the outer key. The outer key may be a list, like
 //! every ring: the first wraps, the others still open. So it is changed in steps that may each be the last before a crash:

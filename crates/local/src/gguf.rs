@@ -1,4 +1,5 @@
-//! A GGUF file, version 3 (the ggml project's description of it): facts by name, then tensors by name, then their numbers.
+//! GGUF reader. A GGUF file, version 3 (the ggml project's description of it): facts by name, then tensors by name, then their
+//! numbers.
 //!
 //! Every length is checked against what is there before anything is taken or reserved: a file may be anything.
 

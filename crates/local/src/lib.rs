@@ -1,4 +1,5 @@
-//! A small language model on this machine's processor: a file of weights, and what it says to a conversation, piece by piece.
+//! Local inference. A small language model on this machine's processor: a file of weights, and what it says to a conversation,
+//! piece by piece.
 //!
 //! Reading order: [`gguf`] (the file), [`weights`] (its numbers, in blocks of few bits), [`tokens`] (text as the model reads it),
 //! [`llama`] (what the model computes), [`speech`] (a conversation, and the most likely words that follow). It is a crate of its own

@@ -1,4 +1,5 @@
-//! What a Llama model computes: for every token, from all before it, how likely each token is to follow.
+//! Transformer forward pass. What a Llama model computes: for every token, from all before it, how likely each token is to
+//! follow.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! How often something may happen: so many in a span, saved up to a burst; for each of many names, in bounded memory.
+//! Token buckets (rate limit). How often something may happen: so many in a span, saved up to a burst; for each of many names,
+//! in bounded memory.
 //!
 //! What is remembered of a name is when it will have recovered, and a name that has recovered is as good as unknown. So only
 //! such names are forgotten: whoever floods the table with other names does not reset their own. When the table is full of

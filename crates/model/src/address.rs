@@ -1,5 +1,5 @@
-//! Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that `file:`, `data:` and the
-//! browser's own pages cannot be written down.
+//! HTTP addresses. Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that
+//! `file:`, `data:` and the browser's own pages cannot be written down.
 //!
 //! Host and port are read by `url`, as browsers read them. A browser repairs much: it reads `0x7f.1` as a number, `\` as `/`,
 //! `%2e` as a dot, and drops tabs. Whoever repairs in another way arrives at another host, so what would have to be repaired is
@@ -13,9 +13,11 @@ use url::{Host, ParseError, Url};
 /// Who is spoken to: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
+    /// `https` or `http`.
     pub secure: bool,
     /// In lower case, without brackets or a final dot.
     pub host: String,
+    /// Always written out, also where it is the scheme's usual one; never 0.
     pub port: u16,
 }
 
@@ -56,25 +58,34 @@ impl fmt::Display for Origin {
 /// An absolute address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
+    /// The scheme, host and port of the address.
     pub origin: Origin,
     /// Path and query, from the first slash on.
     rest: String,
 }
 
+/// Why a text is not an address that the hub opens.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadAddress {
+    /// The scheme is neither `http` nor `https`, or there is no `://`.
     #[error("only http:// and https:// addresses can be opened")]
     Scheme,
+    /// Nothing stands where the host belongs.
     #[error("it has no host")]
     NoHost,
+    /// There is an `@` before the path.
     #[error("it holds a user or a password")]
     Credential,
+    /// A browser would read another host than the one that is written, or refuse it.
     #[error("the host `{0}` is not spelt as a host")]
     Host(String),
+    /// The port is not a number from 1 to 65535.
     #[error("the port is not a port")]
     Port,
+    /// White space, a control character or a backslash.
     #[error("it holds a character that no address has")]
     Character,
+    /// [`Origin::parse`] found a path, a query or a fragment.
     #[error("only scheme, host and port belong here")]
     NotAnOrigin,
 }
@@ -82,13 +93,16 @@ pub enum BadAddress {
 /// The parts of an address as they are written. Whether they are good only [`Address::parse`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written<'a> {
+    /// What stands before `://`.
     pub scheme: &'a str,
+    /// Host and port, between `://` and the path.
     pub authority: &'a str,
     /// Path, query and fragment.
     pub rest: &'a str,
 }
 
 impl<'a> Written<'a> {
+    /// Splits a text at `://` and at the first of `/`, `?` and `#`; `None` where there is no `://`.
     pub fn of(text: &'a str) -> Option<Written<'a>> {
         let (scheme, after) = text.split_once("://")?;
         let end = after.find(['/', '?', '#']).unwrap_or(after.len());
@@ -106,6 +120,7 @@ impl<'a> Written<'a> {
 }
 
 impl Address {
+    /// Reads an absolute address, as strictly as the module says.
     pub fn parse(text: &str) -> Result<Address, BadAddress> {
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err(BadAddress::Character);

@@ -1,4 +1,4 @@
-//! A call: what is asked for, of whom, and what its caller can take.
+//! Calls. A call: what is asked for, of whom, and what its caller can take.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,31 +19,42 @@ use crate::wire::Raw;
 /// What the hub's one door takes. Made only by `authenticate`, or for a child call from its parent's chain.
 #[derive(Debug)]
 pub struct Request {
+    /// Who calls, as authentication established it.
     pub by: Principal,
     /// Names the connection within this hub: an Anonymous caller's idempotency keys count only there.
     pub connection: u64,
+    /// What is asked for. Boxed, because a request is moved through every phase.
     pub call: Box<Call>,
 }
 
+/// What is asked for, with everything the hub needs to know in order to route, check, bound and trace it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The caller's message id, a child's derived id, or a minted one.
     pub id: MessageId,
     /// True for the first two: then it is an idempotency key.
     pub id_given: bool,
+    /// What is asked for, and of whom.
     pub ask: Ask,
+    /// The conversation it belongs to, if the caller named one or the hub opened one for it.
     pub conversation: Option<ConversationId>,
     /// The agent, team or graph run that calls: its scope, budget and cancellation apply.
     pub parent: Option<TaskId>,
+    /// What this caller can take: which questions, which media types.
     pub caller: Caller,
+    /// Deadline, priority, and what is stored.
     pub limits: Limits,
+    /// The hubs it passed before this one; `None` for a call that did not come from a hub.
     pub via: Option<Via>,
+    /// The trace it belongs to, for telemetry.
     pub trace: Option<Trace>,
     /// What it came in by and what led to it. Journals that knew no origins have nothing here for calls of the hub's own.
     #[serde(rename = "wire", default = "Origin::program")]
     pub origin: Origin,
+    /// Metadata of the caller's protocol that the model has no field for.
     #[serde(default, skip_serializing_if = "Meta::is_none")]
     pub meta: Meta,
+    /// The request as it was written, for a peer that speaks the same protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Raw>,
 }
@@ -130,6 +141,7 @@ impl Call {
         }
     }
 
+    /// The input of an invocation; `None` for a read or a completion.
     pub fn input(&self) -> Option<&Input> {
         match &self.ask {
             Ask::Invoke { input, .. } => Some(input),
@@ -138,23 +150,33 @@ impl Call {
     }
 }
 
+/// The three things that can be asked of a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
+    /// Call a skill.
     Invoke {
+        /// The skill, or how to find it.
         target: Target,
+        /// Arguments and content.
         input: Input,
     },
     /// The contents come back as parts, each with its own `uri`.
     Read {
+        /// The peer that has the resource.
         peer: PeerId,
+        /// The resource, as its peer spells it.
         uri: Uri,
     },
     /// How could this argument go on? `known`: the arguments given so far. The answer is `structured`: an object with `values`,
     /// and where the peer says so `total` and `hasMore`.
     Complete {
+        /// The skill or template whose argument is completed.
         of: Completes,
+        /// The argument's name.
         argument: Text,
+        /// What was typed of it so far.
         typed: Text,
+        /// The other arguments given so far, as an object.
         known: Json,
     },
 }
@@ -162,13 +184,16 @@ pub enum Ask {
 /// What has an argument that can be completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Completes {
+    /// An argument of a skill.
     Skill(SkillId),
     /// The template of a resource, as its peer spells it.
     Template(PeerId, Uri),
 }
 
+/// Where an invocation goes: the more it names, the less the hub chooses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
+    /// This skill, and this version of it where one is given.
     Skill(SkillId, Option<Version>),
     /// Any healthy peer whose skill declares it.
     Capability(Text),
@@ -181,8 +206,11 @@ pub enum Target {
 /// What this caller can take.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Caller {
+    /// The kinds of questions that the caller's protocol can carry and the caller said it answers.
     pub can_answer: KindSet,
+    /// What happens when a required argument is absent.
     pub missing: Missing,
+    /// Media types that the caller reads; empty where it did not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepts: Vec<Media>,
     /// Tools that the caller runs itself, for a callee that has a model to offer them to.
@@ -262,14 +290,20 @@ impl Default for Caller {
 /// A required argument is absent: ask, or `InvalidInput`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missing {
+    /// Ask the caller for it.
     Question,
+    /// Refuse the call as [`FaultKind::InvalidInput`].
     Refuse,
 }
 
+/// How long a call may take, how urgent it is, and what is stored of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
+    /// When it must be finished; `None` until the hub sets its default.
     pub deadline: Option<Deadline>,
+    /// Its place in the queue of calls that wait for their turn.
     pub priority: Priority,
+    /// What happens when the caller's connection ends first.
     pub on_disconnect: OnDisconnect,
     /// A task from the start. Otherwise an exchange becomes one once it asks, is told, outlives its caller, its skill is
     /// always kept, or its id was given and the skill is not idempotent.
@@ -302,17 +336,23 @@ impl Default for Limits {
 /// The hub's own default deadline stands still while only questions are open; a caller's never does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadline {
+    /// The time at which the exchange fails as [`FaultKind::Deadline`].
     pub at: Time,
+    /// Who set it, and so whose fault a missed deadline is.
     pub set_by: DeadlineBy,
 }
 
+/// Who set a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeadlineBy {
+    /// The caller, in its protocol.
     Caller,
+    /// The hub, by its configuration or its peer's.
     Hub,
 }
 
 impl DeadlineBy {
+    /// The party that a fault about this deadline names.
     pub fn party(self) -> Party {
         match self {
             DeadlineBy::Caller => Party::Caller,
@@ -327,33 +367,44 @@ impl DeadlineBy {
 pub struct Priority(u8);
 
 impl Priority {
+    /// The priority of a call that does not say.
     pub const NORMAL: Priority = Priority(5);
+    /// The most urgent level.
     pub const MAX: u8 = 9;
 
+    /// A level from 0 to [`Priority::MAX`]; `None` above it.
     pub fn new(level: u8) -> Option<Priority> {
         (level <= Self::MAX).then_some(Priority(level))
     }
 
+    /// The level, from 0 to [`Priority::MAX`].
     pub fn level(self) -> u8 {
         self.0
     }
 }
 
+/// What becomes of an exchange when its caller's connection ends before it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnDisconnect {
+    /// Cancel it.
     Cancel,
+    /// Cancel it unless the caller is back within this time.
     CancelAfter(Duration),
+    /// Run it to its end; the caller reads the outcome later.
     Detach,
 }
 
 /// Hubs passed so far. A hub that finds itself here, or the list full, answers `Loop`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Via {
+    /// In the order they were passed.
     pub hubs: Vec<HubId>,
+    /// How many there may be; at most [`Via::LIMIT`].
     pub limit: u8,
 }
 
 impl Via {
+    /// How many hubs a call may pass.
     pub const LIMIT: u8 = 8;
 
     /// The way without this hub, for a call that it makes on behalf of one it has taken: the door adds the hub itself.
@@ -379,7 +430,10 @@ impl Via {
 /// W3C trace context, verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trace {
+    /// The header `traceparent`.
     pub parent: Option<Text>,
+    /// The header `tracestate`.
     pub state: Option<Text>,
+    /// The header `baggage`.
     pub baggage: Option<Text>,
 }

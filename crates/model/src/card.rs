@@ -1,4 +1,4 @@
-//! Who can be called, and what they can do.
+//! Cards: the description of a peer, its skills and its resources.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,45 +7,70 @@ use crate::id::{Media, PeerId, SkillId, Text, Time, Uri, Version};
 use crate::json::Json;
 use crate::wire::Raw;
 
+/// What the hub knows of a peer: who it is, what it can do, and whether it can be reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Card {
+    /// The peer it describes.
     pub peer: PeerId,
+    /// Its name for people.
     pub title: Text,
+    /// What it is for, in words; part of what search looks through.
     pub description: Text,
+    /// The version of the peer, as it says itself.
     pub version: Version,
+    /// What kind of peer it is, which decides its rank among peers that offer the same capability.
     pub class: RouteClass,
+    /// Who operates it, if it says so.
     pub provider: Option<Provider>,
+    /// What it can be asked to do.
     pub skills: Vec<Skill>,
+    /// What can be read from it.
     pub resources: Vec<Resource>,
     /// Merged from up to three; the digest pins each.
     pub sources: Vec<CardSource>,
+    /// Whether it can be reached, as its connection last found.
     pub health: Health,
+    /// What a device last reported of itself: platform, capabilities, state. An object as its protocol has it.
     pub telemetry: Option<Json>,
+    /// When something was last heard from it.
     pub seen: Time,
     /// A signed card travels as `raw` or is replaced by our own, never altered.
     pub raw: Option<Raw>,
 }
 
+/// One of the documents that a card was merged from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardSource {
+    /// What kind of document.
     pub from: CardFrom,
+    /// Of its bytes: a change is noticed by it (pinning).
     pub digest: Digest,
 }
 
+/// Where a card, or a claim about effects, came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CardFrom {
+    /// The peer's own description of itself.
     Manifest,
+    /// What a device reports while it runs.
     Telemetry,
+    /// The operator's configuration, which overrides both.
     Configuration,
 }
 
-/// In rank order. A site that can be asked is an Agent; only a driven one comes last.
+/// What kind of peer a call goes to, in rank order: of several that offer a capability the first is called. A site that can
+/// be asked is an Agent; only a driven one comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RouteClass {
+    /// Part of this process, such as the hub's own skills and file tools.
     InProcess,
+    /// A tool server.
     Tool,
+    /// An agent, a hub, or a site that can be asked.
     Agent,
+    /// A device.
     Device,
+    /// A website without an API that the hub plays as a person would.
     DrivenSite,
 }
 
@@ -62,43 +87,73 @@ impl RouteClass {
     }
 }
 
+/// Whether a peer can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Health {
+    /// Not tried yet.
     Starting,
+    /// The last attempt reached it.
     Up,
+    /// Reached, but answers slowly.
     Slow,
-    Down { since: Time, quarantined: bool },
+    /// Not reached; calls are refused without an attempt (circuit breaker) until it is back.
+    Down {
+        /// When it was found to be down, or was last heard.
+        since: Time,
+        /// A device that was there and is away: it stays listed and is not called.
+        quarantined: bool,
+    },
 }
 
+/// Who operates a peer, by the peer's own word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
+    /// The operator's name.
     pub name: Text,
+    /// Its page.
     pub url: Option<Uri>,
+    /// How to reach it: an address of any kind.
     pub contact: Option<Text>,
 }
 
+/// One thing that a peer can do: its interface, its effects, and how it is found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
+    /// Its peer and its name there.
     pub id: SkillId,
+    /// How it is called: with arguments, in words, or to fill in a template.
     pub kind: SkillKind,
+    /// Its name for people.
     pub title: Text,
+    /// What it does, in words: for people, models and search.
     pub description: Text,
+    /// The version of this skill; `1` where its peer has none.
     pub version: Version,
     /// Of this definition: what policy and a yes were given for.
     pub digest: Digest,
+    /// The JSON Schema of its arguments.
     pub input: Schema,
+    /// The JSON Schema of [`crate::Output::structured`]; `None` where nothing is promised.
     pub output: Option<Schema>,
+    /// What calling it does to the world: decides approval and retries.
     pub effects: Effects,
+    /// What it offers in general; [`crate::Target::Capability`] finds it by this.
     pub capability: Option<Text>,
+    /// A group for lists and policy.
     pub category: Option<Text>,
+    /// Words that search looks through.
     #[serde(default)]
     pub tags: Vec<Text>,
+    /// Requests in words that it answers; shown to people and searched.
     #[serde(default)]
     pub examples: Vec<Text>,
+    /// Patterns of plain words that mean this skill.
     #[serde(default)]
     pub phrases: Vec<Phrase>,
+    /// Media types it takes as parts.
     #[serde(default)]
     pub takes: Vec<Media>,
+    /// Media types it answers with.
     #[serde(default)]
     pub gives: Vec<Media>,
     /// Agents, teams, graphs, a device's `do`.
@@ -163,15 +218,19 @@ impl Skill {
     }
 }
 
-/// Agent: words in, keeps a conversation. Prompt: args in, turns out (parts labelled by role).
+/// How a skill is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SkillKind {
+    /// Arguments in, a result out.
     Tool,
+    /// Words in; it keeps a conversation.
     Agent,
+    /// Arguments in, turns of a conversation out: parts labelled by role.
     Prompt,
 }
 
 impl SkillKind {
+    /// The word that lists and protocols show.
     pub fn as_str(self) -> &'static str {
         match self {
             SkillKind::Tool => "tool",
@@ -186,9 +245,13 @@ impl SkillKind {
 #[serde(transparent)]
 pub struct Schema(pub Json);
 
+/// A pattern of plain words that means a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phrase {
+    /// The language of the pattern, as a tag such as `en`.
     pub locale: Text,
+    /// Words, with slots in braces where the value of an argument stands; the grammar is in
+    /// `interlingua_machines::words`.
     pub pattern: Text,
 }
 
@@ -203,13 +266,18 @@ impl Resource {
     }
 }
 
-/// A peer's own claim may add effects; only configuration removes them.
+/// What calling a skill does to the world. A peer's own claim may add effects; only configuration removes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
+    /// It returns something.
     pub reads: bool,
+    /// It changes something.
     pub writes: bool,
+    /// It deletes or overwrites something: needs approval.
     pub destroys: bool,
+    /// It costs money: needs approval.
     pub spends: bool,
+    /// Calling it twice with the same arguments does no more than calling it once: it may be retried.
     pub idempotent: bool,
     /// Nobody who is believed said what else it does: it is taken to write, and may destroy and spend.
     #[serde(default)]
@@ -217,10 +285,12 @@ pub struct Effects {
     /// What it does are calls of others, each of which is judged for itself: it can do whatever they can.
     #[serde(default)]
     pub calls: bool,
+    /// Who says so.
     pub claimed_by: CardFrom,
 }
 
 impl Effects {
+    /// It reads, can be repeated, and does nothing else.
     pub const fn reads_only(claimed_by: CardFrom) -> Effects {
         Effects {
             reads: true,
@@ -239,6 +309,7 @@ impl Effects {
         Effects { writes: true, idempotent: false, ..Effects::reads_only(claimed_by) }
     }
 
+    /// Of a skill that nobody who is believed has described: taken to write, and to be unknown beyond that.
     pub const fn unknown() -> Effects {
         Effects { unknown: true, ..Effects::writes(CardFrom::Manifest) }
     }
@@ -288,14 +359,22 @@ impl Effects {
     }
 }
 
+/// Something that can be read from a peer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resource {
+    /// The peer that has it.
     pub peer: PeerId,
+    /// Its URI, or a template of URIs (RFC 6570), as the peer spells it.
     pub uri: Uri,
+    /// Is `uri` a template?
     pub template: bool,
+    /// Its name for people.
     pub title: Text,
+    /// What it holds, in words.
     pub description: Option<Text>,
+    /// Its media type, where the peer says.
     pub media: Option<Media>,
+    /// Its size in bytes, where the peer says.
     pub size: Option<u64>,
     /// May be read by anyone.
     #[serde(default)]

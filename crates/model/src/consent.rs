@@ -1,4 +1,4 @@
-//! What an agent may do without approval, by the effects that a skill declares.
+//! Approval rules of an agent, by the effects that a skill declares.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,11 @@ pub struct Consents {
     /// Of a skill whose effects nobody who is believed has told.
     #[serde(default = "ask")]
     pub unknown: Consent,
+    /// Of a skill that changes something.
     pub writes: Consent,
+    /// Of a skill that deletes or overwrites something.
     pub destroys: Consent,
+    /// Of a skill that costs money.
     pub spends: Consent,
 }
 
@@ -63,7 +66,10 @@ fn ask() -> Consent {
 /// In the order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Consent {
+    /// Without asking.
     Allow,
+    /// Only with an approval of that call.
     Ask,
+    /// Never.
     Deny,
 }

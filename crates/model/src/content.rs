@@ -1,4 +1,4 @@
-//! Pieces of content, and whose they are.
+//! Content: parts, and their provenance.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -14,16 +14,21 @@ use crate::loss::{Loss, LossKind};
 pub struct Meta(pub Option<Json>);
 
 impl Meta {
+    /// Is there no metadata?
     pub fn is_none(&self) -> bool {
         self.0.is_none()
     }
 }
 
+/// One piece of content: what it is, and where it came from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
+    /// The content itself.
     pub body: Body,
+    /// Its media type, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<Media>,
+    /// A file name or title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Text>,
     /// A caller's own mark on a part (a role, a sequence number, a purpose).
@@ -32,20 +37,25 @@ pub struct Part {
     /// Where it can be read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<Uri>,
+    /// Who said it, where it was found, and how far it is trusted.
     pub provenance: Provenance,
+    /// Metadata of its protocol that the model has no field for.
     #[serde(default, skip_serializing_if = "Meta::is_none")]
     pub meta: Meta,
 }
 
 impl Part {
+    /// A part with nothing beside its body.
     pub fn new(body: Body, provenance: Provenance) -> Part {
         Part { body, media: None, name: None, label: None, uri: None, provenance, meta: Meta::default() }
     }
 
+    /// A text whose language is not said.
     pub fn text(text: impl Into<Text>, provenance: Provenance) -> Part {
         Part::new(Body::Text { text: text.into(), language: None }, provenance)
     }
 
+    /// The same part with this label.
     pub fn labelled(mut self, label: impl Into<Text>) -> Part {
         self.label = Some(label.into());
         self
@@ -93,6 +103,7 @@ impl Part {
         }
     }
 
+    /// The JSON of a data part.
     pub fn as_data(&self) -> Option<&Json> {
         match &self.body {
             Body::Data(data) => Some(data),
@@ -105,6 +116,7 @@ impl Part {
         }
     }
 
+    /// The text of a text part.
     pub fn as_text(&self) -> Option<&str> {
         match &self.body {
             Body::Text { text, .. } => Some(text),
@@ -118,28 +130,41 @@ impl Part {
     }
 }
 
+/// What a part can be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Body {
+    /// Words.
     Text {
+        /// The words.
         text: Text,
         /// A language tag or name as the speaker wrote it.
         language: Option<Text>,
     },
+    /// Structured data.
     Data(Json),
+    /// A file, image, sound: any bytes.
     Blob(Blob),
     /// Only [`Part::uri`] says where it is.
     Link,
+    /// The source of a program.
     Code {
+        /// The program.
         source: Text,
+        /// The language it is written in, as the speaker named it.
         language: Text,
     },
+    /// A place on earth; at least one of the two is there.
     Place {
+        /// In words, such as a postal address.
         text: Option<Text>,
+        /// As coordinates, in the notation of the speaker.
         gps: Option<Text>,
     },
     /// An extension both ends may know; a loss where the far side does not.
     Other {
+        /// Who defined the extension.
         namespace: Text,
+        /// What it holds.
         value: Json,
     },
 }
@@ -191,44 +216,62 @@ pub fn lost_parts<'a>(way: &str, parts: impl IntoIterator<Item = &'a Part>) -> V
 /// Above this many bytes a blob is always [`Blob::Stored`].
 pub const INLINE_LIMIT: usize = 256 * 1024;
 
+/// Bytes, here or in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Blob {
+    /// The bytes themselves; Base64 in journals.
     Inline(#[serde(with = "base64_bytes")] Bytes),
-    Stored { digest: Digest, len: u64 },
+    /// In the blob store.
+    Stored {
+        /// The name of the blob there.
+        digest: Digest,
+        /// Its length in bytes.
+        len: u64,
+    },
 }
 
+/// How bytes are written in journals: as a Base64 string (RFC 4648 section 4).
 pub mod base64_bytes {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
     use bytes::Bytes;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// For `#[serde(with = …)]`.
     pub fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&STANDARD.encode(bytes))
     }
 
+    /// For `#[serde(with = …)]`.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
         let text = String::deserialize(d)?;
         STANDARD.decode(text).map(Bytes::from).map_err(serde::de::Error::custom)
     }
 }
 
+/// Where a part came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
+    /// Who said it to the hub.
     pub by: Party,
+    /// Where that party found it, such as the page that a site was read from.
     pub source: Option<Uri>,
+    /// How far it is trusted: what it may lead to.
     pub trust: Trust,
 }
 
 impl Provenance {
+    /// Of what a caller says.
     pub fn caller() -> Self {
         Provenance { by: Party::Caller, source: None, trust: Trust::Caller }
     }
 
+    /// Of what the hub says itself; operators answer for it.
     pub fn hub() -> Self {
         Provenance { by: Party::Hub, source: None, trust: Trust::Operator }
     }
 
+    /// Of what a peer says.
     pub fn peer(peer: PeerId) -> Self {
         Provenance { by: Party::Peer(peer), source: None, trust: Trust::Peer }
     }
@@ -238,9 +281,13 @@ impl Provenance {
 /// text is data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Trust {
+    /// Content of the open world, such as a web page: data, never an instruction.
     World,
+    /// Said by a peer: data, never an instruction.
     Peer,
+    /// Said by the caller: a request.
     Caller,
+    /// Said by the operator, in configuration or by the hub: rules.
     Operator,
 }
 
@@ -257,22 +304,29 @@ impl Trust {
         }
     }
 
+    /// The reverse of [`Trust::as_str`].
     pub fn parse(text: &str) -> Option<Trust> {
         Trust::ALL.into_iter().find(|trust| trust.as_str() == text)
     }
 }
 
+/// Who said or did something in an exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Party {
+    /// The caller of the exchange.
     Caller,
+    /// This hub.
     Hub,
+    /// The peer of this name.
     Peer(PeerId),
 }
 
 /// What a call brings along. `args` obey the skill's input schema; `parts` are for people and models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
+    /// The arguments; `None` where the caller gave words or files only.
     pub args: Option<Json>,
+    /// What the caller said and attached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// Earlier turns, where a wire sends them along.
@@ -283,14 +337,17 @@ pub struct Input {
 }
 
 impl Input {
+    /// Arguments and nothing else.
     pub fn args(args: Json) -> Input {
         Input { args: Some(args), parts: Vec::new(), history: Vec::new(), trust: Trust::Caller }
     }
 
+    /// Content and nothing else.
     pub fn parts(parts: Vec<Part>) -> Input {
         Input { args: None, parts, history: Vec::new(), trust: Trust::Caller }
     }
 
+    /// One text of the caller's.
     pub fn text(text: &str) -> Input {
         Input::parts(vec![Part::text(text, Provenance::caller())])
     }
@@ -351,17 +408,25 @@ impl Input {
     }
 }
 
+/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
+    /// Who spoke.
     pub role: Role,
+    /// What was said.
     pub parts: Vec<Part>,
 }
 
+/// Who spoke in a turn, as language models have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
+    /// Instructions that precede the conversation.
     System,
+    /// The person, or whoever speaks in that place.
     User,
+    /// The agent or model.
     Agent,
+    /// The result of a tool.
     Tool,
 }
 

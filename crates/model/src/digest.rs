@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::id::BadId;
 
+/// A SHA-256 digest, spelt as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
@@ -15,6 +16,7 @@ pub struct Digest(pub [u8; 32]);
 const SHORT: usize = 512;
 
 impl Digest {
+    /// The digest of these bytes.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest::from_library(&digest::digest(&SHA256, bytes))
     }

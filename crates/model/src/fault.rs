@@ -1,5 +1,5 @@
-//! What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause for
-//! the log.
+//! Faults. What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause
+//! for the log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +11,21 @@ use crate::content::Party;
 use crate::id::Text;
 use crate::principal::Principal;
 
+/// A failure, as every protocol encodes it.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fault {
+    /// What kind of failure it is; protocols map this to their own codes.
     pub kind: FaultKind,
+    /// Whose failure it is: whom to ask, and who can repair it.
     pub origin: Party,
+    /// May the same call be made again?
     pub retry: Retry,
     /// Safe to show to anyone who may see the exchange.
     pub public: Text,
+    /// Which arguments are wrong, for a form or a model that corrects itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FieldIssue>,
+    /// The code by which the peer named the failure, as it wrote it.
     pub peer_code: Option<Text>,
     /// For the log only.
     #[serde(skip)]
@@ -27,6 +33,7 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// A fault without a cause, with its kind's usual answer to [`Fault::retry`].
     pub fn new(kind: FaultKind, origin: Party, public: impl Into<Text>) -> Fault {
         Fault {
             kind,
@@ -39,10 +46,12 @@ impl Fault {
         }
     }
 
+    /// A fault of whoever calls.
     pub fn caller(kind: FaultKind, public: impl Into<Text>) -> Fault {
         Fault::new(kind, Party::Caller, public)
     }
 
+    /// A fault of this hub.
     pub fn hub(kind: FaultKind, public: impl Into<Text>) -> Fault {
         Fault::new(kind, Party::Hub, public)
     }
@@ -62,11 +71,13 @@ impl Fault {
         Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start")
     }
 
+    /// The same fault with its cause, for the log.
     pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Fault {
         self.source = Some(Arc::new(cause));
         self
     }
 
+    /// The same fault with one more wrong argument.
     pub fn field(mut self, path: impl Into<Text>, problem: impl Into<Text>) -> Fault {
         self.fields.push(FieldIssue { path: path.into(), problem: problem.into() });
         self
@@ -93,6 +104,7 @@ impl Fault {
         }
     }
 
+    /// The same fault with another answer to whether to retry.
     pub fn retry(mut self, retry: Retry) -> Fault {
         self.retry = retry;
         self
@@ -135,60 +147,100 @@ impl PartialEq for Fault {
     }
 }
 
+/// What is wrong with one argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldIssue {
+    /// Where it is: a JSON pointer (RFC 6901) into the arguments, or the name of an argument.
     pub path: Text,
+    /// What is wrong with it, in words.
     pub problem: Text,
 }
 
+/// May a call that failed be made again?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Retry {
+    /// It would fail again, or must not be repeated.
     No,
+    /// Yes, after this time; the caller chooses one where none is given. Nothing was done.
     After(Option<Duration>),
+    /// Only where doing it twice does no harm: it may have been done.
     IfIdempotent,
 }
 
+/// Every way in which something can go wrong. Each protocol maps all of them, without a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FaultKind {
+    /// The message does not obey its protocol.
     Malformed,
+    /// The hub or the peer does not offer this.
     Unsupported(Feature),
+    /// A proof of identity is missing, wrong or expired.
     Unauthenticated,
+    /// The caller is known and may not do this, or an approver declined.
     Denied,
     /// Also "not yours".
     NotFound(Noun),
+    /// The arguments do not obey the skill's schema, or an answer does not fit its question.
     InvalidInput,
+    /// A question stayed without an answer.
     Unanswered,
+    /// It contradicts what is there: the same key with another body, a name that is taken.
     Conflict,
+    /// It has ended already.
     AlreadyFinished,
+    /// More than a limit allows, in bytes or in number.
     TooLarge,
+    /// Too many calls at once, a rate limit, or a full store: later it may work.
     Busy,
+    /// The budget of an agent or a team is used up.
     BudgetSpent,
+    /// The call came back to a hub it had passed, or passed too many: see [`crate::Via`].
     Loop,
+    /// The peer could not be reached. Nothing was done.
     Unreachable,
+    /// The peer says that it failed.
     PeerFailed,
+    /// The peer says that it will not do this.
     PeerDeclined,
+    /// The peer answered with something that its protocol does not allow, or not to the end.
     BadReply,
+    /// The call was sent, and whether it was done is not known: a person must check.
     OutcomeUnknown,
+    /// The deadline passed first.
     Deadline,
+    /// The hub failed. The log has the cause.
     Internal,
 }
 
+/// What was not found. A caller who may not see something is told the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Noun {
+    /// A skill, or a peer.
     Skill,
+    /// A task.
     Task,
+    /// A resource, an artifact, an agent, a message.
     Resource,
+    /// A session that is over; the caller starts a new one.
     Session,
 }
 
+/// What is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Feature {
+    /// An operation.
     Operation,
+    /// A media type, or a kind of content.
     Media,
+    /// A version of a protocol.
     Version,
+    /// An extension that the message requires.
     Extension,
+    /// Push notifications.
     Push,
+    /// A card for authenticated callers.
     ExtendedCard,
+    /// Something that the configuration switches off.
     SwitchedOff,
 }
 

@@ -1,5 +1,5 @@
-//! Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous caller's task,
-//! which is why a [`TaskId`] has 128 random bits.
+//! Ids and scalars. Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous
+//! caller's task, which is why a [`TaskId`] has 128 random bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// A short text that is shared instead of copied.
 pub type Text = Arc<str>;
+/// A URI as it was written; it is not checked. See [`crate::address`] for addresses that the hub opens.
 pub type Uri = Arc<str>;
+/// A media type (RFC 6838), such as `text/plain`, as it was written.
 pub type Media = Arc<str>;
+/// A version as its owner writes it. The hub compares versions for equality only.
 pub type Version = Arc<str>;
 
 macro_rules! id {
@@ -20,6 +24,7 @@ macro_rules! id {
         pub struct $name(pub Text);
 
         impl $name {
+            /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -48,13 +53,20 @@ macro_rules! id {
 }
 
 id! {
+    /// A hub, by the id of its own that it stores and shows to other hubs: how a loop of hubs is found.
     HubId,
+    /// A peer, by its name in the configuration or the one under which it registered. It is unique in a hub.
     PeerId,
+    /// A skill's name at its peer, as the peer spells it.
     SkillName,
     /// Shared context. Ours are minted; some wires let the caller choose.
     ConversationId,
+    /// A message: given by whoever sends it, or minted by the hub. A given one is an idempotency key.
     MessageId,
+    /// An artifact. Of a task: chosen by the peer that makes it, and unique within the task. Of one that an agent shares: minted
+    /// by the hub.
     ArtifactId,
+    /// A log of records that belong to no task, such as the inbox of a registered agent.
     TopicId,
     /// A step of an exchange. Whoever takes up a run again gives its steps the ids they had.
     StepId,
@@ -165,11 +177,14 @@ impl<'de> Deserialize<'de> for QuestionId {
 /// `peer/skill`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SkillId {
+    /// The peer that has the skill.
     pub peer: PeerId,
+    /// The skill's name at that peer.
     pub skill: SkillName,
 }
 
 impl SkillId {
+    /// Joins a peer and the name of one of its skills.
     pub fn new(peer: impl Into<PeerId>, skill: impl Into<SkillName>) -> Self {
         Self { peer: peer.into(), skill: skill.into() }
     }
@@ -202,6 +217,7 @@ impl FromStr for SkillId {
 pub struct Time(pub u64);
 
 impl Time {
+    /// This time plus `span`; the latest time there is where the sum would be later.
     pub fn after(self, span: std::time::Duration) -> Time {
         Time(self.0.saturating_add(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
     }

@@ -1,4 +1,4 @@
-//! What is written down of an exchange, in the order it happened. State is a fold of this.
+//! Records of the journal of an exchange, in the order they happened. State is a fold of these (event sourcing).
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -16,34 +16,66 @@ use crate::wire::Raw;
 /// Which journal: a task's own; the records of an agent, team or graph run; events that belong to no task; the audit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Log {
+    /// The records of an exchange.
     Task(TaskId),
+    /// The records of an agent, team or plan that runs as this task.
     Run(TaskId),
+    /// The records of a topic, such as an inbox.
     Topic(TopicId),
+    /// The audit log of the hub.
     Audit,
 }
 
 /// `seq` is the expected sequence of the append. An exchange not kept yields the same, without the append.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry<R = Record> {
+    /// Its place in the log, from 1.
     pub seq: u64,
+    /// When it was written.
     pub at: Time,
+    /// What happened.
     pub record: R,
 }
 
+/// One thing that happened in an exchange. A task is a fold of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    Accepted { by: Principal, call: Box<Call> },
+    /// The hub took the call. Always the first record.
+    Accepted {
+        /// Who called.
+        by: Principal,
+        /// What was asked for, whole.
+        call: Box<Call>,
+    },
+    /// It was sent to a peer, or more became known of a dispatch.
     Sent(Sent),
+    /// A peer was chosen, or another in its place.
     Selected(Selected),
-    Received { by: Principal, signal: Signal },
-    Emitted { event: Event, losses: Vec<Loss>, raw: Option<Raw> },
+    /// Somebody said something to the running exchange.
+    Received {
+        /// Who it came from.
+        by: Principal,
+        /// What it was.
+        signal: Signal,
+    },
+    /// Something that readers see.
+    Emitted {
+        /// What they see.
+        event: Event,
+        /// What could not be carried on the way here.
+        losses: Vec<Loss>,
+        /// What the peer wrote, for a caller that speaks the same protocol.
+        raw: Option<Raw>,
+    },
 }
 
 impl Record {
+    /// An event without losses and without the original.
     pub fn emitted(event: Event) -> Record {
         Record::Emitted { event, losses: Vec::new(), raw: None }
     }
 
+    /// The event, where the record is one that readers see.
     pub fn event(&self) -> Option<&Event> {
         match self {
             Record::Emitted { event, .. } => Some(event),
@@ -56,6 +88,7 @@ impl Record {
 /// approved is what is dispatched, and when another takes the place of one at which nothing was begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Selected {
+    /// The chosen skill.
     pub skill: SkillId,
     /// What to try when nothing can be begun at this one, the best last.
     pub others: Vec<SkillId>,
@@ -69,10 +102,15 @@ pub struct Selected {
 /// question. `repeatable`: the skill was idempotent when it was sent, so it may be sent again under the same key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
+    /// Which dispatch it is, from 1.
     pub attempt: u32,
+    /// The idempotency key that the peer was given.
     pub key: MessageId,
+    /// The id under which the peer knows the call: how it is resumed, polled or cancelled.
     pub remote: Option<Secret>,
+    /// Is the peer still working on it?
     pub open: bool,
+    /// May it be sent again under the same key?
     pub repeatable: bool,
     /// The arguments as they were resolved and sent: plain words may be read differently later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,10 +133,16 @@ pub const SCHEMA_VERSION: u8 = 1;
 /// A stored record that this hub cannot read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
+    /// Another version of the hub wrote it.
     #[error("record schema {found} is not {SCHEMA_VERSION}: it was written by another version")]
-    Version { found: u8 },
+    Version {
+        /// The version that stands in the record.
+        found: u8,
+    },
+    /// It is not the JSON of a record.
     #[error("record is damaged: {0}")]
     Damaged(#[from] serde_json::Error),
+    /// There is not even a version.
     #[error("record is empty")]
     Empty,
 }
@@ -110,6 +154,7 @@ pub fn to_bytes<R: Serialize>(record: &R) -> Result<Bytes, serde_json::Error> {
     Ok(bytes.into())
 }
 
+/// Reads what [`to_bytes`] wrote.
 pub fn from_bytes<R: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<R, Unreadable> {
     match bytes.split_first() {
         None => Err(Unreadable::Empty),

@@ -1,4 +1,4 @@
-//! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
+//! The common model. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
 //! Reading order: [`call`] (what comes in), [`event`] and [`step`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`],
 //! [`loss`] (what could not be carried), [`content`], [`card`] (who can be called), [`principal`] (who asks), [`origin`] and [`consent`]
@@ -9,6 +9,8 @@
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
 //! its own and converts.
+
+#![warn(missing_docs)]
 
 pub mod address;
 pub mod call;

@@ -1,4 +1,4 @@
-//! What a translation could not carry. A loss is data: it travels, is journaled and is shown.
+//! Translation losses. What a translation could not carry. A loss is data: it travels, is journaled and is shown.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,14 @@ use crate::visible::visible_line;
 /// A value, and what was lost on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried<T> {
+    /// What there is.
     pub value: T,
+    /// What was lost; empty where nothing was.
     pub losses: Vec<Loss>,
 }
 
 impl<T> Carried<T> {
+    /// A value of which nothing was lost.
     pub fn whole(value: T) -> Self {
         Carried { value, losses: Vec::new() }
     }
@@ -22,11 +25,14 @@ impl<T> Carried<T> {
 /// `what` is a path in the model, for example `call.priority`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
+    /// What was lost, as a path in the model.
     pub what: Text,
+    /// What became of it.
     pub kind: LossKind,
 }
 
 impl Loss {
+    /// A loss at this path.
     pub fn new(what: impl Into<Text>, kind: LossKind) -> Self {
         Loss { what: what.into(), kind }
     }
@@ -60,12 +66,16 @@ pub fn gather_losses<'a>(known: &mut Vec<Loss>, more: impl IntoIterator<Item = &
     }
 }
 
-/// Collecting a stream into one answer is not a loss.
+/// What became of something that could not be carried. Collecting a stream into one answer is not a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LossKind {
+    /// It is gone.
     Dropped,
+    /// Its content is there, its structure is not.
     Flattened,
+    /// Something close stands in its place.
     Approximated,
+    /// The hub answered for a side that could not.
     AnsweredByHub,
 }
 
@@ -76,6 +86,7 @@ impl LossKind {
         all.into_iter().find(|kind| kind.as_str() == name)
     }
 
+    /// The spelling in protocols and the audit log.
     pub fn as_str(self) -> &'static str {
         match self {
             LossKind::Dropped => "dropped",

@@ -1,4 +1,4 @@
-//! Where a call came from: what it came in by, and what led to it inside this hub or at hubs before it.
+//! Provenance of a call. Where a call came from: what it came in by, and what led to it inside this hub or at hubs before it.
 //!
 //! A call that the hub makes itself, for a plan, an agent, a team or a device, is made on behalf of another one and has all of
 //! that one's origin: its wires, its lowest trust, the rules of every agent on the way, the workspace it is to work in. Nothing
@@ -20,6 +20,7 @@ const MOST_PROTOCOLS: usize = 16;
 /// Bytes of a protocol's name.
 const LONGEST_NAME: usize = 64;
 
+/// What a call came in by and what led to it. It can only be added to: see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Origin {
@@ -110,6 +111,7 @@ impl Origin {
         self.protocols().count() > MOST_PROTOCOLS
     }
 
+    /// Who made the call itself.
     pub fn maker(&self) -> Maker {
         self.led.as_ref().map_or(Maker::Caller, |led| led.by)
     }

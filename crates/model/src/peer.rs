@@ -1,4 +1,4 @@
-//! What the hub calls: a wire's client leg, or something inside the hub.
+//! The port to a peer: the client side of a protocol, or something inside the hub.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,13 +23,19 @@ use crate::wire::Raw;
 /// A call on its way to a peer, with all that the hub knows of it.
 #[derive(Debug, Clone)]
 pub struct Dispatch {
+    /// Who calls, with every link of the chain.
     pub by: Principal,
+    /// The exchange it belongs to.
     pub task: TaskId,
+    /// Which dispatch of the call it is, from 1.
     pub attempt: u32,
     /// The idempotency key for the peer: the same on every attempt.
     pub key: MessageId,
+    /// The skill that is called, as it was when the call was checked.
     pub skill: Arc<Skill>,
+    /// The call, with its arguments resolved.
     pub call: Box<Call>,
+    /// How much of the answer must be read.
     pub want: View,
     /// How many questions the task has had: the next one its peer asks gets this number.
     pub asked: u32,
@@ -62,6 +68,7 @@ impl std::fmt::Debug for Place {
 
 /// How a place is come by.
 pub enum Placing {
+    /// There is one.
     Now(Place),
     /// Dropped before it resolves, the place in the line is given up. `Err`: nothing was begun.
     Later(Pin<Box<dyn Future<Output = Result<Place, Fault>> + Send>>),
@@ -80,18 +87,26 @@ impl std::fmt::Debug for Placing {
 /// once: the last one given, and the others in `also`.
 #[derive(Debug, Clone)]
 pub struct Answering {
+    /// The question that was asked.
     pub question: Question,
+    /// The answer's own id.
     pub message: MessageId,
+    /// The answer.
     pub answer: Answer,
+    /// The other questions that were asked together with it, and their answers.
     pub also: Vec<(Question, Answer)>,
 }
 
+/// How much of an answer a peer must read.
+///
 /// Head: nobody but the caller will see the answer, so a peer that answers at once, on the wire the call came by, may read
 /// only its outcome and owned spans and leave the parts empty, the answer itself in [`Raw`]. Whatever goes on as an
 /// [`Exchange`] is read in full: it may be kept on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
+    /// The outcome alone.
     Head,
+    /// Everything.
     Full,
 }
 
@@ -104,6 +119,7 @@ pub struct Standing {
     pub reached: u8,
     /// How long it takes to answer when it is asked whether it is there.
     pub latency: Option<Duration>,
+    /// When it was last reached.
     pub last: Option<Time>,
 }
 
@@ -111,6 +127,8 @@ pub struct Standing {
 ///
 /// A peer meets `Ask::Read` only when its card has resources, and `Ask::Complete` only when it says that it completes.
 pub trait Peer: Send + Sync {
+    /// Begins the call. `Err` means that nothing was begun and another peer may be tried; a failure after that is an
+    /// outcome.
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling;
 
     /// The protocol it is called in, by the word callers know it by; `None` for what runs inside the hub.
@@ -184,6 +202,7 @@ pub enum Vouched {
 }
 
 impl Vouched {
+    /// The word that lists show.
     pub fn as_str(&self) -> &'static str {
         match self {
             Vouched::Unsigned => "unsigned",
@@ -212,11 +231,14 @@ impl std::fmt::Debug for Following {
     }
 }
 
+/// The future of [`Peer::call`].
 pub type Calling = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
 
 /// `Err` from [`Peer::call`] means nothing was begun: the hub may try another peer.
 pub enum Reply {
+    /// It answered at once. With the answer as it was written, for a caller that speaks the same protocol.
     Done(Box<Finished>, Option<Raw>),
+    /// It goes on: the hub reads its events.
     Live(Exchange),
 }
 
@@ -229,10 +251,13 @@ impl std::fmt::Debug for Reply {
     }
 }
 
+/// A call that goes on.
 pub type Exchange = Box<dyn Duplex>;
 
 /// The running end of a call. Yields `Emitted`, and `Sent` when it learns more of the remote side.
 pub trait Duplex: Send {
+    /// What happens next; `None` once it is over. The last event is [`crate::Event::Finished`].
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>>;
+    /// Hands on an answer, more input or a cancel. `Err` when the peer can do nothing with it.
     fn signal(&mut self, signal: Signal) -> Result<(), Fault>;
 }

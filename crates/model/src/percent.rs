@@ -1,4 +1,5 @@
-//! Text as one component of an address (RFC 3986, section 2.1): everything but the unreserved characters is escaped.
+//! Percent-encoding. Text as one component of an address (RFC 3986, section 2.1): everything but the unreserved characters is
+//! escaped.
 
 use std::borrow::Cow;
 
@@ -7,6 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 /// What is escaped in a component.
 pub const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// The text with everything but letters, digits, `-`, `.`, `_` and `~` escaped.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, &RESERVED).to_string()
 }

@@ -1,4 +1,4 @@
-//! Text taken from a page or a site, without what people cannot see in it.
+//! Cleaning of text from web pages: invisible characters are removed (prompt injection).
 
 /// The longest text that is kept of one value.
 pub const MAX_TEXT: usize = 16 * 1024;

@@ -1,4 +1,5 @@
-//! Who may do what: the question, the answer, and the port behind which rules that somebody wrote are judged.
+//! Authorization port. Who may do what: the question, the answer, and the port behind which rules that somebody wrote are
+//! judged.
 //!
 //! There are two steps. [`Judge::could`] is asked when a skill is looked for or listed, before its arguments are known; its
 //! answers can be kept. [`Judge::decide`] is asked once the call is whole. A judge sees one link of a chain at a time: the
@@ -21,8 +22,11 @@ use crate::principal::{Link, Owner};
 pub enum Action {
     /// See it in lists and search.
     List,
+    /// Call a skill.
     Call,
+    /// Read a resource, an artifact or a conversation.
     Read,
+    /// Change an artifact or a conversation.
     Write,
     /// Bring a peer that others then find.
     Register,
@@ -31,9 +35,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// All of them.
     pub const ALL: [Action; 6] =
         [Action::List, Action::Call, Action::Read, Action::Write, Action::Register, Action::Approve];
 
+    /// The name of the action in rules.
     pub fn as_str(self) -> &'static str {
         match self {
             Action::List => "list",
@@ -45,6 +51,7 @@ impl Action {
         }
     }
 
+    /// The reverse of [`Action::as_str`].
     pub fn parse(text: &str) -> Option<Action> {
         Action::ALL.into_iter().find(|action| action.as_str() == text)
     }
@@ -53,22 +60,40 @@ impl Action {
 /// What it is done to.
 #[derive(Debug, Clone, Copy)]
 pub enum Object<'a> {
+    /// A peer as a whole.
     Peer(&'a PeerId),
+    /// A skill.
     Skill(&'a Skill),
-    Artifact { id: &'a str, owner: &'a Owner },
-    Conversation { id: &'a str, owner: &'a Owner },
+    /// Something that somebody made.
+    Artifact {
+        /// Its id.
+        id: &'a str,
+        /// Whose it is.
+        owner: &'a Owner,
+    },
+    /// A conversation.
+    Conversation {
+        /// Its id.
+        id: &'a str,
+        /// Whose it is.
+        owner: &'a Owner,
+    },
 }
 
 /// One link of a chain asks.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
+    /// The link that is judged.
     pub by: &'a Link,
+    /// What it wants to do.
     pub action: Action,
+    /// To what.
     pub on: Object<'a>,
     /// What it came in by; `None` where that is not known yet, as in a list.
     pub wire: Option<&'a str>,
     /// The lowest trust of what led to it; `None` where that is not known yet.
     pub trust: Option<Trust>,
+    /// The time, for rules about hours and days.
     pub now: Time,
 }
 
@@ -79,12 +104,14 @@ pub enum Could {
     Yes,
     /// With some arguments.
     Depends,
+    /// Whatever the arguments, it is refused.
     No,
 }
 
 /// Which way it went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
+    /// A rule allows it and none forbids it.
     Allowed,
     /// A rule says no.
     Forbidden,
@@ -95,11 +122,14 @@ pub enum Effect {
 /// A decision and the rules it rests on, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
+    /// Allowed, forbidden, or not mentioned.
     pub effect: Effect,
+    /// The names of the rules that decided; empty where no rule did.
     pub because: Arc<[Text]>,
 }
 
 impl Decision {
+    /// Is it allowed?
     pub fn allows(&self) -> bool {
         self.effect == Effect::Allowed
     }
@@ -109,7 +139,10 @@ impl Decision {
 pub trait Judge: Send + Sync + fmt::Debug {
     /// Of the rules: a yes is for one version.
     fn version(&self) -> Digest;
+    /// What is decided before the arguments are known. Must agree with [`Judge::decide`]: `No` only where every
+    /// decision would be a refusal.
     fn could(&self, asked: &Asked<'_>) -> Could;
+    /// The decision about one link and these arguments.
     fn decide(&self, asked: &Asked<'_>, args: Option<&Json>) -> Decision;
 }
 
@@ -118,6 +151,7 @@ pub trait Judge: Send + Sync + fmt::Debug {
 pub struct Source {
     /// What people know it by.
     pub name: Text,
+    /// The rules, as they are written.
     pub text: Text,
 }
 
@@ -132,9 +166,11 @@ pub const ROLE_SCOPE: &str = "role:";
 /// What is wrong with rules, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
+    /// The name of the file.
     pub source: Text,
     /// Counted from 1; `None` when it belongs to no place.
     pub at: Option<(usize, usize)>,
+    /// What is wrong, in words.
     pub text: String,
 }
 
@@ -150,7 +186,9 @@ impl fmt::Display for Flaw {
 /// Rules that were read, and what may not be as meant in them.
 #[derive(Debug, Clone)]
 pub struct Ruling {
+    /// Decides by these rules.
     pub judge: Arc<dyn Judge>,
+    /// What is legal and probably not meant.
     pub warnings: Vec<Flaw>,
     /// Peers and roles the rules speak of, with their places, to be compared with those there are.
     pub names: Vec<Named>,
@@ -159,16 +197,22 @@ pub struct Ruling {
 /// A name in the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
+    /// What the name is of.
     pub what: Noticed,
+    /// The name.
     pub name: Text,
     /// Where the rule that speaks of it begins.
     pub source: Text,
+    /// Counted from 1.
     pub line: usize,
 }
 
+/// What a name in the rules is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noticed {
+    /// A peer.
     Peer,
+    /// A role.
     Role,
     /// Who acts: an agent or a team.
     Agent,
@@ -177,5 +221,6 @@ pub enum Noticed {
 /// Makes a judge of rules, or says all that is wrong with them. The program brings one along; a hub without knows only the
 /// built-in rules.
 pub trait Legislator: Send + Sync {
+    /// Reads rules. `Err` lists all flaws, and no rule is used.
     fn read(&self, sources: &[Source], roles: &Roles) -> Result<Ruling, Vec<Flaw>>;
 }

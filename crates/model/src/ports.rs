@@ -1,4 +1,4 @@
-//! What durable storage must offer. Drivers implement these; nothing above knows which one runs.
+//! Storage ports. What durable storage must offer. Drivers implement these; nothing above knows which one runs.
 //!
 //! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
 //! cut. Records are opaque to a driver; it never parses one.
@@ -15,6 +15,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::id::{ConversationId, TaskId, Text, Time, TopicId};
 use crate::journal::Log;
 
+/// What every port returns: a future of its result.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + Send + 'a>>;
 
 /// Why the store did not do it.
@@ -25,16 +26,22 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + S
 pub enum StoreFault {
     /// Someone else appended first (journal) or the revision moved (records).
     Moved {
+        /// What the writer expected to find.
         expected: u64,
+        /// What is there.
         found: u64,
     },
     /// Nothing is held under this name (any more).
     Missing(Text),
+    /// There is no space left: on the disk, or in the store's own limit.
     Full(Text),
     /// One owner keeps as many of these as one may.
     Crowded(Text),
+    /// The store cannot do its work, such as an I/O error.
     Broken(Text),
+    /// Stored bytes are not what was written.
     Damaged(Text),
+    /// The store was closed because the hub stops.
     Closed,
 }
 
@@ -82,9 +89,13 @@ impl From<StoreFault> for Fault {
 /// One atomic append to one log.
 #[derive(Debug, Clone)]
 pub struct Append {
+    /// The log that is appended to.
     pub log: Log,
+    /// Where the log must stand.
     pub expected: Expected,
+    /// The time of all of them.
     pub at: Time,
+    /// The records, encoded by [`crate::journal::to_bytes`].
     pub records: Vec<Bytes>,
     /// An idempotency key. When another log holds it (and its window has not passed), nothing is written and the answer is
     /// [`Appended::Exists`].
@@ -107,6 +118,7 @@ pub struct Append {
 pub struct Share {
     /// [`crate::Owner`] as text.
     pub owner: Text,
+    /// How many bytes they may keep in all.
     pub bytes: u64,
 }
 
@@ -131,48 +143,71 @@ pub enum Expected {
     Any,
 }
 
+/// An idempotency key with its window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unique {
+    /// A digest of the owner, the conversation and the caller's message id.
     pub key: Digest,
     /// Digest of what was asked: the same key with another body is a conflict.
     pub body: Digest,
+    /// Until then a repetition finds the first call.
     pub until: Time,
 }
 
+/// What became of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Appended {
     /// Written and synced; the sequence of the last record.
     At(u64),
     /// The key is held by this task, whose body had this digest.
-    Exists { task: TaskId, body: Digest },
+    Exists {
+        /// The task that holds the key.
+        task: TaskId,
+        /// The digest of what it asked.
+        body: Digest,
+    },
 }
 
 /// A line in the list of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRow {
+    /// The task.
     pub task: TaskId,
     /// [`crate::Owner`] as text.
     pub owner: Text,
+    /// The conversation it belongs to.
     pub conversation: Option<ConversationId>,
+    /// The task that started it, if one did.
     pub parent: Option<TaskId>,
+    /// The skill it went to, as `peer/skill`; `None` until one is chosen.
     pub skill: Option<Text>,
+    /// Where it stands.
     pub state: TaskPhase,
+    /// When it was accepted.
     pub created: Time,
+    /// When its last record was written.
     pub updated: Time,
 }
 
 /// As much of the state as a list needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskPhase {
+    /// Nothing was sent yet.
     Accepted,
+    /// A peer works on it.
     Running,
+    /// A question is open.
     Waiting,
+    /// It ended as it should.
     Completed,
+    /// It ended with a fault.
     Failed,
+    /// It was stopped.
     Cancelled,
 }
 
 impl TaskPhase {
+    /// All of them.
     pub const ALL: [TaskPhase; 6] = [
         TaskPhase::Accepted,
         TaskPhase::Running,
@@ -182,6 +217,7 @@ impl TaskPhase {
         TaskPhase::Cancelled,
     ];
 
+    /// Has it ended?
     pub fn is_done(self) -> bool {
         match self {
             TaskPhase::Completed | TaskPhase::Failed | TaskPhase::Cancelled => true,
@@ -189,6 +225,7 @@ impl TaskPhase {
         }
     }
 
+    /// The word in lists and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             TaskPhase::Accepted => "accepted",
@@ -200,6 +237,7 @@ impl TaskPhase {
         }
     }
 
+    /// The reverse of [`TaskPhase::as_str`].
     pub fn parse(text: &str) -> Option<TaskPhase> {
         Self::ALL.into_iter().find(|phase| phase.as_str() == text)
     }
@@ -208,34 +246,47 @@ impl TaskPhase {
 /// Which tasks to list; newest first, `before` is the cursor returned with the last page.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFilter {
+    /// Only those of this owner ([`crate::Owner`] as text).
     pub owner: Option<Text>,
+    /// Only those of this conversation.
     pub conversation: Option<ConversationId>,
+    /// Only those that stand here.
     pub state: Option<TaskPhase>,
     /// Only those not done.
     pub live: bool,
+    /// Creation time and id of the last one of the page before.
     pub before: Option<(Time, TaskId)>,
+    /// How many at most.
     pub limit: usize,
 }
 
 /// Which tasks to list by their last change, newest first; `before` is the change of the last one of the page before.
 #[derive(Debug, Clone, Default)]
 pub struct Changed {
+    /// Only those of this owner ([`crate::Owner`] as text).
     pub owner: Option<Text>,
+    /// Only those of this conversation.
     pub conversation: Option<ConversationId>,
+    /// Only those that stand here.
     pub state: Option<TaskPhase>,
     /// Only those that went to a skill of this peer.
     pub peer: Option<Text>,
     /// Only changes after this.
     pub since: Option<Time>,
+    /// Change and id of the last one of the page before.
     pub before: Option<(Time, TaskId)>,
+    /// How many at most.
     pub limit: usize,
 }
 
 /// A stored record with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
+    /// Its place in the log, from 1.
     pub seq: u64,
+    /// When it was appended.
     pub at: Time,
+    /// The record, as it was appended.
     pub bytes: Bytes,
 }
 
@@ -249,6 +300,7 @@ pub fn is_last(page: &[Stored], limit: usize) -> bool {
 
 /// Append-only records.
 pub trait Journal: Send + Sync {
+    /// Appends all records or none. Returns when they are synced.
     fn append(&self, append: Append) -> Pending<'_, Appended>;
     /// Records after `after`, oldest first, at most `limit`, and no more once they have [`READ_BYTES`]: see [`is_last`].
     fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>>;
@@ -258,8 +310,11 @@ pub trait Journal: Send + Sync {
     fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()>;
     /// The newest fold kept of this log; its `seq` is the last record it holds.
     fn latest(&self, log: Log) -> Pending<'_, Option<Stored>>;
+    /// The row of a task.
     fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>>;
+    /// Rows by creation, newest first.
     fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>>;
+    /// Rows by their last change, newest first.
     fn changed(&self, filter: Changed) -> Pending<'_, Vec<TaskRow>>;
     /// How many there are, whatever the page.
     fn count(&self, filter: Changed) -> Pending<'_, u64>;
@@ -281,30 +336,45 @@ pub trait Journal: Send + Sync {
 /// Age and count for each kind. A task that is not done is never removed, whatever its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
+    /// How long finished tasks are stored.
     pub tasks: std::time::Duration,
+    /// How many finished tasks are stored.
     pub tasks_count: u64,
+    /// How long lines of the audit log are stored.
     pub audit: std::time::Duration,
+    /// How many lines of the audit log are stored.
     pub audit_count: u64,
+    /// How many bytes of the audit log are stored.
     pub audit_bytes: u64,
+    /// How long records of topics are stored.
     pub topics: std::time::Duration,
     /// Of each topic.
     pub topics_count: u64,
 }
 
+/// How much a round of retention removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
+    /// Tasks.
     pub tasks: u64,
+    /// Lines of the audit log.
     pub audit: u64,
+    /// Records of topics.
     pub topics: u64,
+    /// Idempotency keys whose window had passed.
     pub keys: u64,
 }
 
 /// A small keyed value. `kind` separates name spaces: conversations, tokens, secrets, push configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
+    /// Its name within its kind.
     pub key: Text,
+    /// Counted up by every put, from 1; 0 is one that is not stored.
     pub revision: u64,
+    /// The value. The store does not read it.
     pub value: Bytes,
+    /// When it is removed; `None` is never.
     pub expires: Option<Time>,
 }
 
@@ -318,8 +388,11 @@ impl Item {
 /// When a put may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
+    /// Whatever is there.
     Anything,
+    /// If there is none, or it has expired.
     Absent,
+    /// If what is there has this revision.
     Revision(u64),
 }
 
@@ -330,6 +403,7 @@ pub struct Room {
     pub of: &'static str,
     /// [`crate::Owner`] as text.
     pub owner: Text,
+    /// How many of its kind they may keep.
     pub most: u64,
     /// Bytes of all that is theirs; without a number there is no bound. Their oldest finished tasks make room.
     pub bytes: Option<u64>,
@@ -339,6 +413,7 @@ pub struct Room {
 
 /// Small keyed values with revision, compare-and-set and expiry. An expired item is never returned.
 pub trait Records: Send + Sync {
+    /// The item under this key.
     fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
     /// Returns the new revision.
     fn put(
@@ -369,12 +444,15 @@ pub trait Records: Send + Sync {
 /// What a blob store says of what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobInfo {
+    /// Its name: the SHA-256 of its bytes.
     pub digest: Digest,
+    /// Its length in bytes.
     pub len: u64,
 }
 
 /// A blob that arrives in pieces. Dropping it before `finish` leaves nothing behind.
 pub trait BlobWriter: Send {
+    /// Adds bytes at the end.
     fn write(&mut self, bytes: Bytes) -> Pending<'_, ()>;
     /// Synced; the digest is of what was stored.
     fn finish(self: Box<Self>) -> Pending<'static, BlobInfo>;
@@ -382,7 +460,9 @@ pub trait BlobWriter: Send {
 
 /// Content-addressed bytes.
 pub trait Blobs: Send + Sync {
+    /// Begins a blob whose bytes come in pieces.
     fn create(&self) -> Pending<'_, Box<dyn BlobWriter>>;
+    /// Is it held, and how long is it?
     fn info(&self, digest: Digest) -> Pending<'_, Option<BlobInfo>>;
     /// At most `limit` bytes from `offset`; empty at the end. [`StoreFault::Missing`] when it is not held.
     fn read(&self, digest: Digest, offset: u64, limit: usize) -> Pending<'_, Bytes>;
@@ -395,15 +475,20 @@ pub trait Blobs: Send + Sync {
 pub struct Indexed {
     /// `peer/skill`.
     pub skill: Text,
+    /// Its name for people.
     pub title: Text,
+    /// What it does, in words.
     pub description: Text,
+    /// Everything else that may be searched for: tags, examples, phrases, category, capability, values to choose from.
     pub keywords: Text,
 }
 
 /// One hit, best first. The score lies in 0..=1; a higher one is better, 0 is no match and is not returned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
+    /// `peer/skill`.
     pub skill: Text,
+    /// How well it fits.
     pub score: f64,
 }
 
@@ -411,6 +496,7 @@ pub struct Hit {
 pub trait SkillIndex: Send + Sync {
     /// Replaces all skills of one peer.
     fn replace(&self, peer: &str, skills: Vec<Indexed>) -> Pending<'_, ()>;
+    /// The skills that fit these words best, at most `limit`.
     fn search(&self, words: &str, limit: usize) -> Pending<'_, Vec<Hit>>;
 }
 
@@ -420,9 +506,13 @@ pub type Counts = std::collections::BTreeMap<String, u64>;
 /// The ports together, as the hub holds them.
 #[derive(Clone)]
 pub struct Store {
+    /// The journals.
     pub journal: Arc<dyn Journal>,
+    /// The records.
     pub records: Arc<dyn Records>,
+    /// The blobs.
     pub blobs: Arc<dyn Blobs>,
+    /// The full-text index.
     pub index: Arc<dyn SkillIndex>,
 }
 

@@ -1,4 +1,4 @@
-//! Who asks, proven.
+//! Principals: authenticated callers.
 
 use std::sync::Arc;
 
@@ -13,10 +13,12 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// A chain of one link.
     pub fn new(first: Link) -> Principal {
         Principal { links: Arc::new([first]) }
     }
 
+    /// A caller that proved nothing.
     pub fn anonymous() -> Principal {
         Principal::new(Link { subject: Subject::Anonymous, proof: Proof::None, scopes: Vec::new(), until: None })
     }
@@ -31,39 +33,55 @@ impl Principal {
         Principal { links: self.links.iter().cloned().chain([link]).collect() }
     }
 
+    /// The links, the first caller first.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
+    /// Is every link the hub's own user? Then it may do everything.
     pub fn is_hub_owner(&self) -> bool {
         self.links.iter().all(|link| link.subject == Subject::HubOwner)
     }
 
+    /// Is any link a caller that proved nothing? Then the whole chain is treated so.
     pub fn is_anonymous(&self) -> bool {
         self.links.iter().any(|link| link.subject == Subject::Anonymous)
     }
 
+    /// The same caller without its proofs: what is stored beside what belongs to it.
     pub fn owner(&self) -> Owner {
         Owner(self.links.iter().map(|link| link.subject.clone()).collect())
     }
 }
 
+/// One party of a chain, how it is known and what it was lent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
+    /// Who it is.
     pub subject: Subject,
+    /// How that is known.
     pub proof: Proof,
-    /// Patterns over skill ids and actions; empty means all that the subject may.
+    /// What its credential reaches: patterns over `peer/skill` (`*` is everything), and the words `approve`, `register` and
+    /// `role:NAME`. Empty reaches only what is public. The hub's owner and anonymous callers need none.
     pub scopes: Vec<Text>,
+    /// When its proof expires; `None` is never.
     pub until: Option<Time>,
 }
 
+/// Who can act.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Subject {
+    /// A caller that proved nothing. All of them are one subject.
     Anonymous,
+    /// The user that the hub runs as.
     HubOwner,
+    /// A person, by the name in the configuration, or issuer and subject of a token.
     User(Text),
+    /// An agent: one of this hub, or one that registered.
     Agent(PeerId),
+    /// A device.
     Device(PeerId),
+    /// Another hub.
     Hub(HubId),
     /// Whoever tells devices what to do and is known by their key. Its name is its own choice, so it is nobody else's: neither
     /// an agent of this hub nor a device.
@@ -84,16 +102,24 @@ impl std::fmt::Display for Subject {
     }
 }
 
+/// How a subject is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Proof {
+    /// It is not.
     None,
-    /// Stores of 0.1.0 know another proof of the Owner's: that a connection belonged to the hub's own user.
+    /// The connection came over the hub's own socket, which only its user can open. Stores of 0.1.0 know another proof of the
+    /// Owner's: that a connection belonged to the hub's own user.
     #[serde(alias = "SameUid")]
     LocalSocket,
+    /// A key of a device or an orchestrator.
     Key,
+    /// A token that this hub issued or its configuration names.
     Token,
+    /// A signed token of an issuer that the configuration trusts (RFC 7519).
     Jwt,
+    /// A client certificate.
     Certificate,
+    /// The hub made the link itself, for an agent or a team that it runs.
     InProcess,
 }
 

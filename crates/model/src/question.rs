@@ -1,4 +1,4 @@
-//! What an exchange may ask back.
+//! Questions of an exchange to its caller or to approvers.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +10,20 @@ use crate::json::Json;
 use crate::secret::Secret;
 use crate::visit::WebLink;
 
+/// Something that an exchange needs before it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
+    /// Its task and its number there.
     pub id: QuestionId,
+    /// Who may answer.
     pub to: Addressee,
+    /// What kind of answer is needed.
     pub kind: QuestionKind,
+    /// What is asked, in words for people.
     pub text: Text,
+    /// Who wants to know: the hub before a call, or the peer during it.
     pub asked_by: Party,
+    /// When the exchange goes on without an answer.
     pub expires: Time,
     /// The callee's opaque state; goes back with the answer.
     pub resume: Option<Secret>,
@@ -29,26 +36,39 @@ pub struct Question {
 /// Approvers: an answer is taken through any door from whom policy lets `approve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Addressee {
+    /// The caller of the exchange.
     Caller,
+    /// Whoever policy lets approve, through any protocol.
     Approvers,
 }
 
+/// What can be asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum QuestionKind {
+    /// Values for a form.
     Input {
+        /// The JSON Schema of the answer.
         form: Schema,
+        /// Values to choose from; empty where anything that obeys `form` will do.
         choices: Vec<Choice>,
     },
     /// Boxed for the size of every event.
     Confirm(Box<Confirm>),
+    /// A credential for a service that the peer calls.
     Credential {
+        /// The scheme of the credential, as the peer names it.
         scheme: Text,
+        /// What the credential must allow.
         scopes: Vec<Text>,
     },
+    /// Open a page and do there what it says, such as sign in or pay.
     Visit {
+        /// The page.
         url: WebLink,
     },
+    /// An answer of the caller's language model (sampling).
     Model(ModelRequest),
+    /// The folders that the caller lets the peer use.
     Roots,
     /// A tool that the caller offered and only the caller can run: what it returns is given as the answer.
     Tool {
@@ -57,14 +77,20 @@ pub enum QuestionKind {
     },
 }
 
-/// One that does not fit the question's kind is `InvalidInput`, and the question stays open.
+/// An answer to a question. One that does not fit the question's kind is `InvalidInput`, and the question stays open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
+    /// The values, or the model's reply.
     Given(Input),
+    /// The approval of exactly the call that was shown.
     Granted,
+    /// The credential.
     Token(Secret),
+    /// The page was opened; what was done there the peer knows.
     Visited,
+    /// No.
     Declined,
+    /// Neither yes nor no: the person closed the form.
     Dismissed,
 }
 
@@ -107,6 +133,7 @@ impl QuestionKind {
         }
     }
 
+    /// The word in protocols, metrics and lists.
     pub fn as_str(&self) -> &'static str {
         match self {
             QuestionKind::Input { .. } => "input",
@@ -140,32 +167,48 @@ impl QuestionKind {
 pub struct KindSet(pub u8);
 
 impl KindSet {
+    /// No kind: the caller cannot be asked.
     pub const NONE: KindSet = KindSet(0);
+    /// [`QuestionKind::Input`].
     pub const INPUT: KindSet = KindSet(1);
+    /// [`QuestionKind::Confirm`].
     pub const CONFIRM: KindSet = KindSet(2);
+    /// [`QuestionKind::Credential`].
     pub const CREDENTIAL: KindSet = KindSet(4);
+    /// [`QuestionKind::Visit`].
     pub const VISIT: KindSet = KindSet(8);
+    /// [`QuestionKind::Model`].
     pub const MODEL: KindSet = KindSet(16);
+    /// [`QuestionKind::Roots`].
     pub const ROOTS: KindSet = KindSet(32);
     pub const TOOL: KindSet = KindSet(64);
 
+    /// Both sets together.
     pub const fn with(self, other: KindSet) -> KindSet {
         KindSet(self.0 | other.0)
     }
 
+    /// Is all of `other` in it?
     pub const fn has(self, other: KindSet) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
+/// A call that waits for an approval.
+///
 /// `args` and `parts` are shown to whom is asked. `call`: digest of owner, resolved skill, version, definition, args, parts
 /// with blob digests, policy version. A yes is for exactly that, once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confirm {
+    /// The digest that an approval is for.
     pub call: Digest,
+    /// The skill that would be called.
     pub skill: SkillId,
+    /// Its arguments.
     pub args: Option<Json>,
+    /// The content that goes with them.
     pub parts: Box<[Part]>,
+    /// What the call would do.
     pub effects: Effects,
     /// Absent where a peer asks, and in journals of hubs that did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +222,9 @@ pub struct Confirm {
 /// Why this hub asks for an approval, and what it knew when it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
+    /// When it was asked.
     pub at: Time,
+    /// Every reason there was.
     pub why: Vec<Reason>,
     /// The version of the policy that let the call get here.
     pub policy: Digest,
@@ -195,7 +240,9 @@ pub enum Reason {
     CallerAsked,
     /// The rules of an agent that led to the call ask for one.
     AgentRule,
+    /// The skill deletes or overwrites something.
     Destroys,
+    /// The skill costs money.
     Spends,
     /// Plain words led to a skill that writes.
     PlainWords,
@@ -204,6 +251,7 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// The word in the API and the audit log.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::CallerAsked => "caller_asked",
@@ -233,16 +281,24 @@ impl Confirm {
     }
 }
 
+/// One value to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
+    /// The value that is answered.
     pub id: Text,
+    /// How people read it.
     pub text: Text,
 }
 
+/// What a peer asks the caller's language model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
+    /// The conversation, the oldest turn first.
     pub messages: Vec<Turn>,
+    /// Tools that the model may call.
     pub tools: Vec<Skill>,
+    /// The longest reply, in tokens.
     pub max_tokens: u32,
+    /// Everything that the request says, as it was written: preferences of models, temperature, stop sequences.
     pub hints: Json,
 }

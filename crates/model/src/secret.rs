@@ -1,21 +1,26 @@
-//! Bytes that must not be seen. There is no way to print one, and a value refuses to be written to the journal: records
-//! hold a [`SecretRef`], the value is an encrypted record with an expiry. Its memory is wiped when it goes.
+//! Secrets. Bytes that must not be seen. There is no way to print one, and a value refuses to be written to the journal:
+//! records hold a [`SecretRef`], the value is an encrypted record with an expiry. Its memory is wiped when it goes.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
+/// A secret value, or where it is stored.
 #[derive(Clone)]
 pub enum Secret {
+    /// The bytes. They are wiped when they are dropped.
     Value(Zeroizing<Box<[u8]>>),
+    /// The record that holds them, encrypted.
     Ref(SecretRef),
 }
 
+/// The name of an encrypted record, made of random bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SecretRef(pub u128);
 
 impl Secret {
+    /// A secret of these bytes.
     pub fn new(value: impl AsRef<[u8]>) -> Secret {
         Secret::Value(Zeroizing::new(value.as_ref().into()))
     }
@@ -28,6 +33,7 @@ impl Secret {
         }
     }
 
+    /// The same as text, where it is UTF-8.
     pub fn text(&self) -> Option<&str> {
         self.value().and_then(|bytes| std::str::from_utf8(bytes).ok())
     }

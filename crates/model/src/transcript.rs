@@ -1,4 +1,5 @@
-//! What an exchange said and made on its way, for a reader that tells it as one answer: bounded, whatever the peer streams.
+//! Transcript. What an exchange said and made on its way, for a reader that tells it as one answer: bounded, whatever the peer
+//! streams.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Texts of others as a person can trust to see them: what is invisible, or changes how the rest is seen, is spelt out.
+//! Display of untrusted text. Texts of others as a person can trust to see them: what is invisible, or changes how the rest is
+//! seen, is spelt out.
 //!
 //! A text may hold characters that turn the order of what follows (U+202E, U+2066), that are not there to the eye (zero
 //! widths, tags, fillers), or that pile up over a line. Whoever reads such a text decides on something else than what it

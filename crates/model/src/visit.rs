@@ -1,4 +1,4 @@
-//! A page that a person is asked to open.
+//! Links that a person is asked to open.
 
 use std::ops::Deref;
 
@@ -20,14 +20,19 @@ pub struct WebLink {
     origin: Origin,
 }
 
+/// Why a link is not shown to a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
+    /// It is not an address.
     #[error("{0}")]
     Address(#[from] BadAddress),
+    /// It is plain `http` to another machine.
     #[error("plain http is for pages of this machine only")]
     Plain,
+    /// It has characters that could be taken for others.
     #[error("it holds a character that is not plain ASCII")]
     Character,
+    /// It is too long to be looked at.
     #[error("it is longer than {LONGEST} characters")]
     TooLong,
 }
@@ -52,6 +57,7 @@ impl WebLink {
         Ok(WebLink { text: text.into(), origin })
     }
 
+    /// The link as it was written.
     pub fn uri(&self) -> &Uri {
         &self.text
     }

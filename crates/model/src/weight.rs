@@ -1,5 +1,5 @@
-//! About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and messages between
-//! agents say it where they are defined.
+//! Memory size. About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and
+//! messages between agents say it where they are defined.
 
 use crate::call::{Ask, Call, ClientTool};
 use crate::content::{Input, Part};
@@ -19,6 +19,7 @@ fn parts(parts: &[Part]) -> usize {
 }
 
 impl Input {
+    /// About how many bytes it takes to hold it, with the tree of its arguments.
     pub fn weight(&self) -> usize {
         let history = self.history.iter().map(|turn| parts(&turn.parts)).sum::<usize>();
         self.args.as_ref().map_or(0, json) + parts(&self.parts) + history
@@ -26,6 +27,7 @@ impl Input {
 }
 
 impl Call {
+    /// About how many bytes it takes to hold it, without its ids.
     pub fn weight(&self) -> usize {
         let asked = match &self.ask {
             Ask::Invoke { input, .. } => input.weight(),
@@ -39,6 +41,7 @@ impl Call {
 }
 
 impl Signal {
+    /// About how many bytes it takes to hold it.
     pub fn weight(&self) -> usize {
         match self {
             Signal::Said { input, .. } | Signal::Answered { answer: Answer::Given(input), .. } => input.weight(),

@@ -1,4 +1,5 @@
-//! The protocol a call or a definition came by, and what was written in it: for a peer or caller that speaks the same one.
+//! Protocol name and original message. The protocol a call or a definition came by, and what was written in it: for a peer or
+//! caller that speaks the same one.
 
 use std::borrow::Cow;
 
@@ -21,7 +22,9 @@ impl Wire {
 /// What a peer wrote, beside what the model has of it: for another that speaks the same wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raw {
+    /// The protocol it is written in.
     pub wire: Wire,
+    /// What was written.
     #[serde(rename = "bytes", with = "base64_json")]
     pub json: Json,
 }

@@ -1,4 +1,4 @@
-//! What is known of a connection before a byte of it is read as a request.
+//! Facts about a connection that are known before a byte of it is read as a request.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

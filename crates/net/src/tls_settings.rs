@@ -1,4 +1,4 @@
-//! With which certificate the hub listens.
+//! The section `tls`: the certificate that the hub listens with.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ use interlingua_settings::check::pem;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
-    /// The certificate, followed by those that lead to its authority.
+    /// The certificate chain, the hub's own certificate first.
     pub cert: PathBuf,
     /// Its private key.
     pub key: PathBuf,
-    /// Authorities, a PEM file: whoever connects may show a certificate of theirs, and is who `access.tokens` says it is.
+    /// Certificate authorities for client certificates (a PEM file). `access.tokens` maps a certificate to a caller.
     pub clients: Option<PathBuf>,
-    /// The oldest version that is spoken: 1.2 or 1.3. Default: 1.2.
+    /// Minimum TLS version: 1.2 or 1.3. Default: 1.2.
     #[serde(default)]
     pub minimum: TlsVersion,
 }
@@ -38,7 +38,7 @@ impl Tls {
     }
 }
 
-/// A version of TLS. Older ones are not spoken at all.
+/// A version of TLS. Older ones are not supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub enum TlsVersion {
     #[default]

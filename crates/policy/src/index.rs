@@ -1,4 +1,5 @@
-//! Rules sorted by what they are about, so that a question meets only those that can matter, however many there are.
+//! Rule index. Rules sorted by what they are about, so that a question meets only those that can matter, however many there
+//! are.
 
 use std::collections::{BTreeSet, HashMap};
 

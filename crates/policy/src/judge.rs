@@ -1,5 +1,5 @@
-//! Asking the rules. What does not depend on arguments or the time of day is decided once for each caller, action and
-//! object, and kept; the rest is put to Cedar with what its rules look at.
+//! Policy evaluation. Asking the rules. What does not depend on arguments or the time of day is decided once for each caller,
+//! action and object, and kept; the rest is put to Cedar with what its rules look at.
 //!
 //! A rule that fails to evaluate refuses the call: Cedar alone would pass over it, and a prohibition would be lost.
 

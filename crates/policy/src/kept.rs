@@ -1,4 +1,4 @@
-//! What is known of a question, found again by the question itself.
+//! Decision cache, keyed by the question.
 //!
 //! A question is looked up by a digest of its own and then compared in full, so that no two can be taken for one another. How
 //! many are kept is bounded by two generations: what is asked for again moves to the younger one, and when that is full the

@@ -1,5 +1,5 @@
-//! Rules on who may do what, written in Cedar: read and checked ([`load`]), sorted so that only those that can matter are
-//! looked at ([`index`]), asked ([`judge`]).
+//! Authorization rules in Cedar. Rules on who may do what, written in Cedar: read and checked ([`load`]), sorted so that only
+//! those that can matter are looked at ([`index`]), asked ([`judge`]).
 //!
 //! `world.cedarschema` is what rules can speak of; [`world`] makes Cedar's entities of the model. What a rule looks at is
 //! found out when it is read ([`reads`]), so that arguments and the time of day are looked at only for rules that ask for

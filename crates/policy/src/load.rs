@@ -1,4 +1,4 @@
-//! From files to rules: parsed, held against the schema, named, and every problem told with its place.
+//! Rule loader. From files to rules: parsed, held against the schema, named, and every problem told with its place.
 
 use std::collections::HashMap;
 use std::sync::Arc;

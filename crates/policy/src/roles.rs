@@ -1,4 +1,5 @@
-//! Which roles somebody is in: those of the credential, those that configuration gives, and what these are part of.
+//! Role membership. Which roles somebody is in: those of the credential, those that configuration gives, and what these are
+//! part of.
 
 use std::collections::{BTreeSet, HashMap};
 

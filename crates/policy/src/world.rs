@@ -1,4 +1,4 @@
-//! The model as Cedar's entities: who asks, what it is done to, under which circumstances.
+//! Cedar entities: the principal, the resource and the context of a decision.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Running work as the hub sees it: records as they come, a cancel that may still go in.
+//! A running program as an exchange: records as they come, and a cancel that may still go in.
 //!
 //! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the work
 //! down and dropping the exchange ends it.

@@ -1,4 +1,4 @@
-//! Programs on this machine.
+//! Child processes.
 //!
 //! [`child`] is a program that is spoken to line by line for as long as it runs, [`programs`] says which file a program's name means,
 //! [`machine`] is what this machine says of itself. [`exchange`] is work that runs as an exchange of the hub, [`waiting`] a bounded

@@ -1,4 +1,5 @@
-//! What this machine says of itself: its system, processors, memory, disk, graphics, network and load, as of now.
+//! System information. What this machine says of itself: its system, processors, memory, disk, graphics, network and load, as
+//! of now.
 //!
 //! Read from `/proc` and `/sys` where there are such; elsewhere what the standard library knows. Nothing is started and nobody
 //! is asked, so that looking costs little and can be done often.

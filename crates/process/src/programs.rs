@@ -1,4 +1,4 @@
-//! Which file the name of a program means on this machine. Nothing is started.
+//! Program lookup: which file a program name means on this machine. Nothing is started.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

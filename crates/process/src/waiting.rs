@@ -1,4 +1,4 @@
-//! How many wait for a turn: counted, and no more than so many.
+//! Bounded count of waiters.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,5 @@
-//! What checks of settings share: where they put what they find, and what is asked of addresses, patterns and PEM files.
+//! Validation helpers. What checks of settings share: where they put what they find, and what is asked of addresses, patterns
+//! and PEM files.
 
 use std::path::Path;
 

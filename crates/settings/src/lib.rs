@@ -1,5 +1,5 @@
-//! What the settings of every component are made of: values with units, secrets, what is common to all peers, places in a
-//! file, and what is wrong at them.
+//! Building blocks of settings. What the settings of every component are made of: values with units, secrets, what is common to
+//! all peers, places in a file, and what is wrong at them.
 //!
 //! [`document`] gives a tree whose values know their places; [`check`] gathers what types cannot say; [`watch`] says when a file
 //! has changed. Each component has its own section, made of these, and checks it itself.

@@ -1,4 +1,4 @@
-//! What configuration says of a peer, whatever it speaks.
+//! Settings that every peer has, whatever protocol it speaks.
 
 use indexmap::IndexMap;
 use interlingua_model::address::Origin;
@@ -27,26 +27,26 @@ pub struct Peer {
     pub origins: Vec<String>,
 }
 
-/// What configuration says of some skills of a peer.
+/// Settings of some skills of a peer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SkillSettings {
-    /// What they do, instead of what the peer says of them.
+    /// Their effects; overrides what the peer declares.
     pub effects: Option<EffectsOverride>,
-    /// Sentences that mean one of them, such as `["status of order {order_id}"]`: words, `{slot}` for an argument of that name,
-    /// `[…]` for what may be left out, `(a|b)` for one of several. A list is English; others go by language.
+    /// Phrases that mean one of them, such as `["status of order {order_id}"]`: words, `{slot}` for an argument of that name,
+    /// `[…]` for optional words, `(a|b)` for alternatives. A list is English; for other languages write a map by language.
     pub phrases: Phrases,
 }
 
-/// What configuration says that skills do: only it can take effects away. One word, or several.
+/// Effects of skills. Only the configuration can remove effects. One word, or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Words")]
 pub struct EffectsOverride(Effects);
 
 impl EffectsOverride {
-    /// They only read, whatever the peer says.
+    /// They only read, whatever the peer declares.
     pub const READS: EffectsOverride = EffectsOverride(Effects::reads_only(CardFrom::Configuration));
-    /// They may do anything, whatever the peer says.
+    /// They may do anything, whatever the peer declares.
     pub const UNKNOWN: EffectsOverride =
         EffectsOverride(Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() });
 

@@ -1,4 +1,4 @@
-//! Sentences that mean a skill of a peer, as an operator writes them, in the grammar of `interlingua_machines::words`.
+//! Phrases. Sentences that mean a skill of a peer, as an operator writes them, in the grammar of `interlingua_machines::words`.
 //!
 //! Deliberately absent: what is wrong with a phrase. That needs the peer, and the sentences that the hub answers itself.
 

@@ -16,14 +16,14 @@ pub struct Size(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
 
-/// So many in each `s`, `m` or `h`.
+/// A rate: a count for each `s`, `m` or `h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub count: u32,
     pub per: Duration,
 }
 
-/// So many bytes in each `s`, `m` or `h`.
+/// A rate in bytes for each `s`, `m` or `h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     pub bytes: u64,

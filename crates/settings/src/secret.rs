@@ -1,4 +1,5 @@
-//! Values that must not be seen. By the time one exists `${NAME}` and `file:` have been filled in; it cannot be printed.
+//! Secrets in the configuration. Values that must not be seen. By the time one exists `${NAME}` and `file:` have been filled
+//! in; it cannot be printed.
 
 use std::borrow::Cow;
 

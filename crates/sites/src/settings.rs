@@ -1,4 +1,4 @@
-//! Websites that are driven, and the browser that drives them.
+//! Settings of driven websites, and the section `browser`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,24 +38,25 @@ impl SitePeer {
     }
 }
 
-/// The browser that drives websites: the machine's own Chromium, started when it is first needed.
+/// The browser for driven websites: the system's Chromium, started when it is first needed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Browser {
-    /// The program; `auto` looks where Chromium and Chrome usually are.
+    /// The program; `auto` searches the usual places of Chromium and Chrome.
     pub path: PathBuf,
-    /// How many calls have a page at the same time; each takes about 60 MB.
+    /// Maximum pages open at the same time; each takes about 60 MB.
     pub contexts: u16,
-    /// How many sessions of definitions that keep them rest between calls, of all callers; one caller has at most half. Each
+    /// Maximum idle sessions of all callers, for definitions that keep sessions; one caller has at most half. Each
     /// takes about 60 MB.
     pub sessions: u16,
-    /// The model that may choose among a page's elements where nothing else finds the one that is meant, and that reads rows
-    /// for definitions that ask for it. It is shown what the page shows. Default: none.
+    /// The model that may choose among a page's elements if nothing else finds the right one, and that reads rows
+    /// for definitions that request it. It receives the content of the page. Default: none.
     pub model: Option<String>,
     /// Chromium's own sandbox around pages. It cannot work for root: a hub that runs as root drives no site unless this is
-    /// `off`. `INTERLINGUA_BROWSER_SANDBOX=off` in the environment says the same.
+    /// `off`. `INTERLINGUA_BROWSER_SANDBOX=off` in the environment has the same effect.
     pub sandbox: Sandbox,
-    /// A page that takes more memory is ended, and its call fails. All pages together have four times as much.
+    /// Memory limit of a page. A page over the limit is ended, and its call fails. All pages together may use four times as
+    /// much.
     pub page_memory: Size,
 }
 

@@ -1,4 +1,5 @@
-//! What the store writes, sealed, when it is told to: entries of the journal, folds, and the values of records.
+//! Encryption at rest. What the store writes, sealed, when it is told to: entries of the journal, folds, and the values of
+//! records.
 //!
 //! Each is bound to its place (which log and sequence, which kind and key), so that one cannot be put where another was. In a
 //! sealed store a value that is not sealed is damage: it was put there by somebody else. What lists and retention go by is

@@ -1,4 +1,4 @@
-//! Copies of a data directory, and whether one can be trusted.
+//! Backups of a data directory, and their verification.
 //!
 //! A copy is a data directory itself: to restore is to open it, or to put it where the old one was. Keys kept in the data
 //! directory go with it, because what they sealed is worth nothing without them; so a copy is as secret as the original. A copy

@@ -1,4 +1,4 @@
-//! Whether the store can keep anything, as its writer last found out.
+//! Health of the store, as its writer last found it.
 
 use tokio::sync::watch;
 

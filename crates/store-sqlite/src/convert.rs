@@ -1,4 +1,4 @@
-//! Seals what a store holds that was written before it was to be encrypted.
+//! Encryption of a store that was written unencrypted.
 //!
 //! It happens before anything is served, in steps that are each a transaction; one that is stopped goes on at the next start,
 //! where it passes over what is sealed. At the end the database is written anew, because pages that are free still hold what

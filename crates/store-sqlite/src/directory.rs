@@ -1,4 +1,4 @@
-//! The data directory: who may read it, and that one hub at a time writes to it.
+//! The data directory: its file permissions, and the lock that admits one hub at a time.
 //!
 //! The lock is advisory (`flock`) on a file that is never removed: removing it would let two hubs lock two files of the
 //! same name. It ends with the process, however that ends.

@@ -1,4 +1,4 @@
-//! Why the store could not be opened, and how a failure of the database reads at the ports.
+//! Errors of the store: why it could not be opened, and how a database error appears at the ports.
 //!
 //! The texts name what failed and where in the data directory. What SQLite itself said goes to the log, not to a caller.
 

@@ -1,5 +1,5 @@
-//! How much one owner keeps, and room for more. The table `held` is kept by the database itself with every row that comes and
-//! goes (see the schema), so asking is one look.
+//! Quota of an owner. How much one owner keeps, and room for more. The table `held` is kept by the database itself with every
+//! row that comes and goes (see the schema), so asking is one look.
 //!
 //! A caller's own oldest tasks make room for its new ones, as the oldest of all do by the retention rules; so whoever makes
 //! many pushes nobody else's out. Only the first few are looked at: somebody whose oldest tasks all still run has too many.

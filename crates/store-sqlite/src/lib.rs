@@ -124,7 +124,7 @@ impl Embedded {
             let values = claimed.seal_all(&rest)?;
             let blobs = blobs.seal_all()?;
             outer.settle(dir)?;
-            tracing::info!(values, blobs, "the store is encrypted from now on");
+            tracing::info!(event = "store_encrypted", values, blobs, "the store was encrypted");
         }
         Ok((claimed.start(options, rest, blobs)?, ring))
     }

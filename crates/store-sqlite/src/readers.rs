@@ -1,4 +1,4 @@
-//! Reads, on a few connections of their own: no read waits for the writer, and none sees half a commit.
+//! Read connections. Reads, on a few connections of their own: no read waits for the writer, and none sees half a commit.
 //!
 //! Each read is one statement or one short transaction on a blocking thread of the runtime. The permits bound how many
 //! run; who waits for one holds no lock.

@@ -1,4 +1,4 @@
-//! Seals anew what older keys of the ring sealed, while the store is in use, so that those can be taken out.
+//! Key rotation. Seals anew what older keys of the ring sealed, while the store is in use, so that those can be taken out.
 //!
 //! A reader looks for the next value of an older key; the one thread that writes seals it and those after it, a few hundred at a
 //! time, as part of one of its commits: what is written meanwhile waits for a step and is never lost. Blobs are copied under

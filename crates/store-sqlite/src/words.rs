@@ -1,4 +1,4 @@
-//! A request's words as full-text queries, for English and Spanish.
+//! Full-text queries from the words of a request, for English and Spanish.
 //!
 //! Accents and case are folded by the index (`unicode61 remove_diacritics 2`). Here words that say nothing are left out,
 //! and plurals are asked for in the singular too. There is no stemming beyond that: a longer form in the index is found

@@ -1,4 +1,4 @@
-//! The one thread that writes, and its group commit.
+//! The writer thread, and its group commit.
 //!
 //! Whatever waits when the thread is free goes into one transaction, each request in a savepoint of its own unless it is
 //! alone: a request that is refused leaves no trace and does not harm its neighbours. A future resolves after the COMMIT was synced. So one

@@ -1,5 +1,5 @@
-//! How long things take, counted in fixed buckets: a few atomic steps for each, no memory for it however many there are and
-//! however seldom anybody asks.
+//! Histograms. How long things take, counted in fixed buckets: a few atomic steps for each, no memory for it however many there
+//! are and however seldom anybody asks.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! What the hub counts and traces: [`meters`] (metrics), [`trace`] (W3C trace context and spans), [`panics`] (what a panic may say).
+//! Telemetry. What the hub counts and traces: [`meters`] (metrics), [`trace`] (W3C trace context and spans), [`panics`] (what a
+//! panic may say).
 //!
 //! They work (and cost little) whether anyone listens or not. Where lines and spans go is the program's to say.
 //!

@@ -1,4 +1,4 @@
-//! What is said when a part of the program panics: where it was, and nothing of what it had at hand.
+//! Panic hook. What is said when a part of the program panics: where it was, and nothing of what it had at hand.
 //!
 //! The text of a panic may quote what was being worked on: a string that was cut in the wrong place, an error that was not
 //! expected. That may be anybody's message, or a secret. So only a text that stands in the source as it is gets told; one

@@ -1,4 +1,4 @@
-//! A wall clock that stands where a test says when a program starts.
+//! Fake wall clock for a child process.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A disk that remembers only what was synced, for programs that must survive a power cut.
+//! Simulated disk that loses what was not synced, for programs that must survive a power cut.
 //!
 //! Killing a process does not lose the kernel's page cache. So the program runs with a layer (`shim.c`) that notes what each
 //! sync made safe, is killed, and its directory is put back to what such a disk would hold. A cut is tried in two ways:

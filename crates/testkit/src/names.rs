@@ -1,4 +1,4 @@
-//! A name that leads where a test says, for programs that must not be sent astray by names.
+//! Fake DNS name for a child process (DNS rebinding tests).
 
 use std::fs;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! A web server of a few pages by path, with a list of who asked for what.
+//! Web server with a few pages by path, and a log of requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Ports nobody listens on.
+//! Free ports.
 //!
 //! The kernel hands out ports for outgoing connections from 32768 up, so a port below it that is free now is not taken by a
 //! neighbour's client a moment later, as one found by binding port 0 would be. Nor is it taken by another test: each holds a

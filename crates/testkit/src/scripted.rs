@@ -1,4 +1,4 @@
-//! A peer whose every answer the test decides, and which remembers all that it was sent.
+//! Scripted peer: the test decides every answer, and reads all that it was sent.
 //!
 //! Over HTTP/1.1 and HTTP/2, with or without TLS, or over WebSocket. A `GET` is somebody looking whether it is there: it is
 //! answered with 405 and not remembered, except by a peer made with [`Scripted::web`].

@@ -1,4 +1,4 @@
-//! Layers in C that are loaded between a program and the machine.
+//! Preloaded C libraries (`LD_PRELOAD`) between a program and the system.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

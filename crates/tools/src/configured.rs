@@ -154,6 +154,7 @@ fn tell(change: &Change) {
         skills.iter().map(|skill| skill.skill.to_string()).collect::<Vec<_>>().join(" ")
     };
     tracing::info!(
+        event = "custom_tools_changed",
         appeared = names(&change.appeared),
         changed = names(&change.changed),
         disappeared = names(&change.disappeared),

@@ -1,4 +1,4 @@
-//! The peer `hub`: what every protocol can ask of the hub itself, whatever verbs its wire has.
+//! The peer `hub`: skills of the hub itself, for callers of any protocol.
 
 use std::sync::{Arc, Weak};
 

@@ -1,4 +1,4 @@
-//! The hub's own tools: files in a workspace, and programs in a directory.
+//! The section `tools`: files in a workspace, and programs in a directory.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,11 +11,12 @@ use interlingua_settings::Found;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tools {
-    /// Custom tools: a manifest and a program each; watched for changes. Default: `tools` in the data directory.
+    /// The directory of custom tools, each a manifest and a program. It is watched for changes. Default: `tools` in the data
+    /// directory.
     pub directory: Option<PathBuf>,
-    /// Where the file tools read and write. Default: `workspace` in the data directory.
+    /// The directory in which the file tools read and write. Default: `workspace` in the data directory.
     pub workspace: Option<PathBuf>,
-    /// Other places the file tools may reach.
+    /// Other directories and files that the file tools may use.
     pub roots: Vec<Root>,
 }
 
@@ -74,7 +75,7 @@ pub struct Root {
     pub path: PathBuf,
     #[serde(default)]
     pub permission: Permission,
-    /// Paths below it that are only ever read.
+    /// Paths below it that are read-only.
     #[serde(default)]
     pub protected: Vec<PathBuf>,
 }

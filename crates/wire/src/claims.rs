@@ -1,5 +1,5 @@
-//! What somebody else says of a skill, as far as it is taken: texts and schemas have bounds, and effects are a claim. Whether a
-//! claim is believed is not decided here.
+//! Peer claims. What somebody else says of a skill, as far as it is taken: texts and schemas have bounds, and effects are a
+//! claim. Whether a claim is believed is not decided here.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{Effects, Json, Schema, Text};

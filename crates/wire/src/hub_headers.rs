@@ -1,5 +1,6 @@
-//! The headers by which a hub tells the next one what its wire has no field for: the hubs passed, what led to it there, the deadline, the
-//! priority, and the W3C trace context. Used by every wire that travels over HTTP and has no place of its own for them.
+//! Headers between hubs. The headers by which a hub tells the next one what its wire has no field for: the hubs passed, what
+//! led to it there, the deadline, the priority, and the W3C trace context. Used by every wire that travels over HTTP and has no
+//! place of its own for them.
 
 use interlingua_model::{Call, Deadline, DeadlineBy, HubId, Limits, Priority, Time, Trace, Via};
 

@@ -1,4 +1,5 @@
-//! The JSON Canonicalization Scheme (RFC 8785): one spelling for a value, so that what is signed can be found again.
+//! Canonical JSON. The JSON Canonicalization Scheme (RFC 8785): one spelling for a value, so that what is signed can be found
+//! again.
 //!
 //! Numbers are doubles there: one that no double holds is spelled as the nearest that one does.
 

@@ -1,4 +1,4 @@
-//! The members of a JSON object, found in one pass over the frame it came in.
+//! Object reader. The members of a JSON object, found in one pass over the frame it came in.
 //!
 //! A frame whose keys may come in any order (a JSON-RPC request with `params` before `method`) cannot be decoded on the way:
 //! what a value means is known only at the end. So its objects are opened one level deep, every value is checked once and

@@ -1,4 +1,4 @@
-//! Times as other programs write them.
+//! Time formats of other programs.
 
 use interlingua_model::{Text, Time};
 

@@ -1,4 +1,4 @@
-//! What types cannot say of who may come in: names and credentials that two have, roles that nobody is in.
+//! Validation of the `access` section beyond its types: names and credentials that occur twice, roles without a member.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! Others whose tokens the hub believes: issuers of JSON Web Tokens, as companies run them for all their programs.
+//! Trusted issuers (OpenID Connect, JWT). Others whose tokens the hub believes: issuers of JSON Web Tokens, as companies run
+//! them for all their programs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,29 +11,30 @@ use serde::Deserialize;
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{Found, Span};
 
-/// An issuer of tokens. Whoever shows one of its tokens is known as `user:NAME/SUBJECT`, with the name of this entry.
+/// An issuer of tokens. A caller with one of its tokens is `user:NAME/SUBJECT`, with the name of this entry.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Issuer {
-    /// Exactly as its tokens name it (`iss`).
+    /// The issuer exactly as its tokens name it (`iss`).
     pub issuer: String,
-    /// Whom its tokens must be meant for (`aud`), one of these. Default: `hub.url`, and its `/mcp`.
+    /// Accepted audiences of its tokens (`aud`). Default: `hub.url`, and its `/mcp`.
     #[serde(default)]
     pub audience: Vec<String>,
-    /// Its public keys: the address of a JSON Web Key Set, read again from time to time; or the set itself, `file:PATH`.
+    /// Its public keys: the address of a JSON Web Key Set, which is refreshed from time to time; or the set itself,
+    /// `file:PATH`.
     pub keys: String,
-    /// Believe these authorities, a PEM file, instead of the machine's own where the keys are read.
+    /// Certificate authorities (a PEM file) to trust instead of the system's when the keys are fetched.
     pub ca: Option<PathBuf>,
-    /// Skills that all its tokens reach, as `peer/skill`; `*` stands for any letters.
+    /// Skills that all its tokens may call, as `peer/skill`; `*` matches any characters.
     #[serde(default)]
     pub skills: Vec<String>,
-    /// What each scope of a token reaches: skills, `approve`, `register`. Without it scopes are read as if they were written
-    /// here: `hotels/*` reaches all of hotels.
+    /// What each scope of a token allows: skills, `approve`, `register`. Without it scopes are read as if they were written
+    /// here: `hotels/*` allows all skills of `hotels`.
     #[serde(default)]
     pub scopes: IndexMap<String, Vec<String>>,
-    /// The claim that lists roles for the rules of `policy`, such as `groups`.
+    /// The claim that lists roles for `policy`, such as `groups`.
     pub roles: Option<String>,
-    /// How far its clock may be from this one. Default: 60s.
+    /// Tolerated clock skew. Default: 60s.
     #[serde(default = "skew")]
     pub skew: Span,
 }

@@ -21,13 +21,13 @@ pub struct Access {
     /// The list of callers, or `file:PATH` of a YAML file that is such a list.
     pub tokens: Vec<AccessToken>,
     pub anonymous: Anonymous,
-    /// Rules in Cedar: a file, or a folder of files that end in `.cedar`. They then decide, and tokens only say who somebody
-    /// is and how far a credential reaches.
+    /// Authorization rules in Cedar: a file, or a folder of files that end in `.cedar`. The rules then decide, and tokens only
+    /// identify a caller and limit what its credential may do.
     pub policy: Option<PolicyFile>,
-    /// Who is in which role of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `orchestrator:ID`, `hub:ID`, or
-    /// `role:NAME` for all of another.
+    /// Members of the roles of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `orchestrator:ID`, `hub:ID`, or
+    /// `role:NAME` for all members of another role.
     pub roles: IndexMap<String, Vec<String>>,
-    /// Others whose tokens count here, by a name of yours.
+    /// Trusted issuers of tokens, by a name that you choose.
     pub issuers: IndexMap<String, Issuer>,
 }
 
@@ -62,14 +62,14 @@ impl Around<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Anonymous {
-    /// Call and see what is public.
+    /// May list and call what is public.
     #[default]
     Public,
-    /// Nothing but health checks: every other request needs a credential.
+    /// May only request health checks: every other request needs a credential.
     Refused,
 }
 
-/// A caller that shows a token or a certificate. Only the digest is kept.
+/// A caller with a token or a certificate. Only the digest is stored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct AccessToken {
@@ -90,12 +90,12 @@ pub enum Shows {
     Certificate,
 }
 
-/// A caller as it is written in the list.
+/// A caller in the list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AccessToken")]
 struct Written {
-    /// Who it is: what tasks, keys and the audit know the caller by.
+    /// Name of the caller, in tasks, keys and the audit log.
     name: String,
     /// The token itself; or, better, its `sha256`; or a `certificate`. Exactly one of them.
     token: Option<Secret>,
@@ -103,19 +103,19 @@ struct Written {
     sha256: Option<String>,
     /// The SHA-256 of a client's certificate, in hexadecimal (`openssl x509 -in CERT -outform der | sha256sum`); see `tls.clients`.
     certificate: Option<String>,
-    /// Skills it may call, as `peer/skill`; `*` stands for any letters. Default: all.
+    /// Skills that it may call, as `peer/skill`; `*` matches any characters. Default: all.
     #[serde(default = "everything")]
     skills: Vec<String>,
-    /// It may say yes to what waits for a confirmation.
+    /// It may approve calls.
     #[serde(default)]
     approve: bool,
     /// It may register agents, which others then find and call.
     #[serde(default)]
     register: bool,
-    /// Roles it has in the rules of `policy`.
+    /// Roles of the caller in the rules of `policy`.
     #[serde(default)]
     roles: Vec<String>,
-    /// From then on it is refused, such as `2027-01-31T00:00:00Z`.
+    /// Expiry, such as `2027-01-31T00:00:00Z`.
     expires: Option<String>,
 }
 

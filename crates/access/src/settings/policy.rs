@@ -1,4 +1,5 @@
-//! Rules on who may do what: one file, or a folder of them, read and checked with the configuration that names them.
+//! Policy files. Rules on who may do what: one file, or a folder of them, read and checked with the configuration that names
+//! them.
 //!
 //! The language is the program's to bring ([`install`]), so that a hub that is embedded or tested without rules does not
 //! carry it.

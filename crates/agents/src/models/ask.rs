@@ -1,4 +1,4 @@
-//! One question to a model, with everything that may go wrong on the way.
+//! One request to a model: retries, timeouts, and every failure on the way.
 
 use std::future::poll_fn;
 use std::sync::Arc;

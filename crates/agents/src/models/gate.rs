@@ -1,4 +1,5 @@
-//! The pace of one provider: whoever asks waits here, in the order of arrival as far as the runtime keeps it.
+//! Rate limiter of a model provider. The pace of one provider: whoever asks waits here, in the order of arrival as far as the
+//! runtime keeps it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

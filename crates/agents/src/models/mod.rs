@@ -1,4 +1,5 @@
-//! Models behind the core's port, and the one way they are asked: with retries, patience, and a pace for each provider.
+//! Model client. Models behind the core's port, and the one way they are asked: with retries, patience, and a pace for each
+//! provider.
 //!
 //! [`scripted`] reads its part from a file. What is decided about a stream is decided in the core; here are the timers and
 //! the waiting only.

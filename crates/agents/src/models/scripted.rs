@@ -1,4 +1,4 @@
-//! A model that reads its part from a YAML file: see [`interlingua_machines::llm::script`] for its form.
+//! Scripted model: its answers are read from a YAML file. See [`interlingua_machines::llm::script`] for the format.
 
 use std::future::Future;
 use std::path::Path;

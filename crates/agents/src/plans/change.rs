@@ -1,4 +1,4 @@
-//! What `edit` is asked for: a whole plan to become, single changes, or to take the last one back.
+//! Input of `edit`: a whole new plan, single changes, or undo of the last change.
 
 use crate::plans::constellation;
 use bytes::Bytes;

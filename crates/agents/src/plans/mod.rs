@@ -1,5 +1,5 @@
-//! Plans of many calls, as the peer `graph`: `run` works through one, `do` through one that is told as text, so that an
-//! orchestrator can ask for it like for any task; `edit` changes one that runs, `show` tells how it stands.
+//! Plans (task graphs). Plans of many calls, as the peer `graph`: `run` works through one, `do` through one that is told as
+//! text, so that an orchestrator can ask for it like for any task; `edit` changes one that runs, `show` tells how it stands.
 //!
 //! The scheduler is pure and its memory is the journal of the run: every decision is written before anything follows from it, and
 //! a hub that was killed folds it and goes on. Steps are calls like any other, through the one door, in the name of whoever

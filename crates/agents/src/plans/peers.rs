@@ -1,4 +1,5 @@
-//! Who could do a step: every peer that whoever asked may call, with what it can, how it is and how much it takes.
+//! Candidates for a step. Who could do a step: every peer that whoever asked may call, with what it can, how it is and how much
+//! it takes.
 
 use std::collections::BTreeSet;
 

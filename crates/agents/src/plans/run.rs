@@ -1,4 +1,4 @@
-//! Works through one plan: decides, writes down, applies, and does what follows, until nothing is left.
+//! Plan executor. Works through one plan: decides, writes down, applies, and does what follows, until nothing is left.
 
 use std::collections::HashMap;
 use std::pin::Pin;

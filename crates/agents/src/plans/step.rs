@@ -1,4 +1,4 @@
-//! One step of a plan: a call through the door, in the name of whoever asked for the plan.
+//! One step of a plan: a call through the hub, in the name of the caller of the plan.
 
 use std::sync::Arc;
 

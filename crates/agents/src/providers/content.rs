@@ -1,4 +1,4 @@
-//! Parts as providers take them: words and pictures. What is neither is described, so that a model knows it is there.
+//! Content for model providers: text and images. Other parts are described in text, so that the model knows they are there.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Bytes of an answer, in any pieces, to events of a model.
+//! Incremental stream decoder: bytes of a response, in any pieces, to model events.
 
 use std::collections::VecDeque;
 

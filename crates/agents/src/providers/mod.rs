@@ -1,5 +1,6 @@
-//! What providers of models are asked and how they answer, in four spellings: OpenAI's chat completions (which most others
-//! speak too), Anthropic's messages, Gemini's generateContent and Ollama's own chat. All are asked for a stream.
+//! Codecs of model providers. What providers of models are asked and how they answer, in four spellings: OpenAI's chat
+//! completions (which most others speak too), Anthropic's messages, Gemini's generateContent and Ollama's own chat. All are
+//! asked for a stream.
 //!
 //! [`Provider::encode`] makes the request of a prompt; a [`Listener`] makes events of the bytes that come back, in whatever
 //! pieces. A stream may lie in many ways and most of them look like an end: only what each provider calls its end mark is

@@ -1,4 +1,5 @@
-//! Agents: a model, what it is told, the skills it may use, and what it may spend. Each is a peer with the skill `chat`.
+//! The section `agents`: for each agent a model, instructions, the skills it may use, and a budget. Each is a peer with the
+//! skill `chat`.
 
 use std::path::PathBuf;
 
@@ -10,19 +11,19 @@ use interlingua_settings::Span;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// One of `models`.
+    /// The name of one of `models`.
     pub model: String,
-    /// What it is told before anything else.
+    /// The system prompt.
     #[serde(default)]
     pub instructions: String,
-    /// Its name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it is for; searched when a request comes in plain words.
+    /// What it is for. Used when a request comes in plain words.
     pub description: Option<String>,
-    /// Skills it may use, as `peer/skill`; `*` stands for any letters. Default: none.
+    /// Skills that it may use, as `peer/skill`; `*` matches any characters. Default: none.
     #[serde(default)]
     pub skills: Vec<String>,
-    /// Its calls travel as routed NLIP messages. Default: what its team says, else `nlip.agents`.
+    /// Send its calls as routed NLIP messages. Default: the setting of its team, else `nlip.agents`.
     #[serde(rename = "nlip")]
     pub routed: Option<bool>,
     /// How its routed messages are treated.
@@ -30,17 +31,17 @@ pub struct Agent {
     pub router: AgentRouter,
     #[serde(default)]
     pub budget: Budget,
-    /// What it may do without a human yes, by the effects a skill declares.
+    /// What it may do without an approval, by the effects that a skill declares.
     #[serde(default)]
     pub confirm: Confirm,
-    /// A file with a JSON Schema: its answer is to be JSON of this form.
+    /// A file with a JSON Schema that its answer must obey.
     pub output: Option<PathBuf>,
     #[serde(default)]
     pub context: Context,
-    /// How many of its calls run at the same time.
+    /// How many of its calls may run at the same time.
     #[serde(default = "eight")]
     pub parallel: u16,
-    /// Anyone may talk to it, without a credential.
+    /// Anyone may call it, without a credential.
     #[serde(default)]
     pub public: bool,
 }
@@ -73,19 +74,19 @@ fn eight() -> u16 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentRouter {
-    /// How long a call may take. Default: what `nlip.router` says.
+    /// How long a call may take. Default: the setting of `nlip.router`.
     pub default_timeout: Option<Span>,
-    /// How many run at the same time. Default: `parallel`.
+    /// How many may run at the same time. Default: `parallel`.
     pub max_parallel_calls: Option<u16>,
 }
 
-/// What one run may use up. It ends with what it has; a little before, the model is told to come to an end.
+/// Budget of one run. At the limit the run ends with what it has; shortly before, the model is asked to finish.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
-    /// Read and written together. Default: no limit.
+    /// Tokens, input and output together. Default: no limit.
     pub tokens: Option<u64>,
-    /// In whatever money `price` is written in. Default: no limit.
+    /// In the currency of `price`. Default: no limit.
     pub money: Option<f64>,
     pub time: Span,
     /// Calls of skills. Default: no limit.
@@ -100,12 +101,13 @@ impl Default for Budget {
     }
 }
 
-/// Whatever the rule, a run that has read something of a peer or the world asks before it changes anything.
+/// Approval rules of an agent. Whatever the rule, a run that has read content of a peer or the web asks before it changes
+/// anything (prompt injection).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Confirm {
-    /// Of a skill whose effects nobody who is believed has told. Default: `ask`, or `allow` where the hub's own
-    /// `confirm.unknown` says so.
+    /// For skills whose effects no trusted source declares. Default: `ask`, or `allow` if the hub's own
+    /// `confirm.unknown` is `allow`.
     pub unknown: Option<Consent>,
     pub writes: Consent,
     pub destroys: Consent,
@@ -126,15 +128,15 @@ pub enum Consent {
     Deny,
 }
 
-/// How much of a long conversation the model is shown.
+/// Context window: how much of a long conversation is sent to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Context {
-    /// As estimated: four bytes a token.
+    /// Estimated at four bytes a token.
     pub tokens: u64,
-    /// The last messages, which always stay.
+    /// Number of last messages that always stay.
     pub keep: u16,
-    /// What becomes of old messages that no longer fit.
+    /// What happens to old messages that do not fit.
     pub fold: Fold,
 }
 
@@ -147,8 +149,8 @@ impl Default for Context {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fold {
-    /// They are left out, with a note.
+    /// Leave them out, with a note.
     Leave,
-    /// The model sums them up.
+    /// Let the model summarize them.
     Summarise,
 }

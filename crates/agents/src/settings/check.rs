@@ -1,4 +1,4 @@
-//! What types cannot say of models, agents and teams: that they exist, fit together, and have what their provider needs.
+//! Validation of models, agents and teams beyond their types: references resolve, and each has what its provider needs.
 
 use indexmap::IndexMap;
 use interlingua_model::SkillId;

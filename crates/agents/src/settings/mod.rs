@@ -1,4 +1,4 @@
-//! The sections `models`, `agents` and `teams`, and what types cannot say of them.
+//! The sections `models`, `agents` and `teams`, and their validation.
 
 mod agents;
 mod check;

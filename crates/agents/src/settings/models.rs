@@ -1,4 +1,4 @@
-//! Models that agents speak with: who runs each, under which key, and how hard it is asked.
+//! The section `models`: for each model a provider, a key, timeouts and rate limits.
 
 use std::path::PathBuf;
 
@@ -10,26 +10,26 @@ use interlingua_settings::{Rate, Secret, Span};
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Who runs it.
+    /// The provider.
     pub provider: Provider,
     /// The provider's name for it, such as `gpt-5`.
     pub model: Option<String>,
-    /// Where the provider is, such as `http://127.0.0.1:8000/v1/`. Default: the provider's own address.
+    /// The address of the provider's API, such as `http://127.0.0.1:8000/v1/`. Default: the provider's own address.
     pub base_url: Option<String>,
-    /// Sent to the provider, and shown nowhere.
+    /// The API key. It is sent to the provider and shown nowhere.
     pub api_key: Option<Secret>,
     /// The lines of a `scripted` model, or the weights of a `local` one (GGUF). Default: `models/smollm2-135m.gguf` in the data
     /// directory, for a local one.
     pub file: Option<PathBuf>,
-    /// How many questions it is asked at the same time. Default: no limit.
+    /// Maximum concurrent requests. Default: no limit.
     pub at_once: Option<u32>,
-    /// How many questions in each minute, or second, or hour. Default: no limit.
+    /// Rate limit of requests, for each second, minute or hour. Default: no limit.
     pub rate: Option<Rate>,
-    /// How long one answer may take in all. Default: 10m.
+    /// Timeout of one response in total. Default: 10m.
     pub timeout: Option<Span>,
-    /// How often a question that failed in passing is asked, the first time included. Default: 4.
+    /// Maximum attempts for a request that fails temporarily, the first included. Default: 4.
     pub attempts: Option<u32>,
-    /// What a million tokens cost, in whatever money budgets are written in.
+    /// Price of a million tokens, in the currency of the budgets.
     #[serde(default)]
     pub price: Price,
 }
@@ -37,14 +37,14 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// OpenAI, and everyone who speaks as it does at `base_url`.
+    /// OpenAI, or any OpenAI-compatible API at `base_url`.
     Openai,
     Anthropic,
     Gemini,
     Ollama,
-    /// A small one that the hub runs itself: no key, no network. It talks and takes part in teams, and calls no tools.
+    /// A small model that the hub runs itself: no key, no network. It answers and takes part in teams, but does not call tools.
     Local,
-    /// No model at all: lines from a file, for tests and demonstrations.
+    /// Scripted answers from a file, for tests and demonstrations.
     Scripted,
 }
 
@@ -61,13 +61,13 @@ impl Provider {
     }
 }
 
-/// For a million tokens.
+/// Price for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Price {
-    /// Of what it is shown.
+    /// Input tokens.
     pub read: f64,
-    /// Of what it says.
+    /// Output tokens.
     pub written: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Teams: agents that work on the same question, see each other's answers without names, improve and vote.
+//! The section `teams`: agents that work on the same question, see each other's answers without names, improve and vote.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -9,55 +9,55 @@ use interlingua_settings::Span;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
-    /// Its members: agents, or any peer that can be talked to. Their order decides ties.
+    /// Members: agents, or any peer that can be called in plain words. Their order decides ties.
     pub agents: Vec<String>,
-    /// Its name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it is for; searched when a request comes in plain words.
+    /// What it is for. Used when a request comes in plain words.
     pub description: Option<String>,
     #[serde(default)]
     pub strategy: Strategy,
-    /// What becomes of the winner's answer.
+    /// How the winner's answer becomes the result.
     #[serde(default)]
     pub ending: Ending,
-    /// Each member's share of the work, by its name; for `strategy: decompose`.
+    /// The share of the work of each member, by name; for `strategy: decompose`.
     #[serde(default)]
     pub shares: IndexMap<String, String>,
-    /// Who puts the shares together; default the last member.
+    /// The member that combines the shares. Default: the last member.
     pub presenter: Option<String>,
-    /// Done when everyone has answered; nobody votes.
+    /// Finish when every member has answered, without a vote.
     #[serde(default)]
     pub skip_voting: bool,
-    /// After so many answers a member may only vote. Default: no limit.
+    /// Maximum answers of one member; afterwards it may only vote. Default: no limit.
     pub answers_each: Option<u32>,
-    /// After so many answers of all together everyone may only vote. Default: no limit.
+    /// Maximum answers of all members together; afterwards they may only vote. Default: no limit.
     pub answers_all: Option<u32>,
-    /// Who may only vote waits until everyone else has answered.
+    /// A member that may only vote waits until all others have answered.
     #[serde(default)]
     pub defer_voting: bool,
-    /// How different an answer must be from those there are.
+    /// How different a new answer must be from the existing ones.
     #[serde(default)]
     pub novelty: Novelty,
-    /// How many answers a member may be ahead of the slowest; 0 is any number.
+    /// How many answers a member may be ahead of the slowest; 0: no limit.
     #[serde(default = "two")]
     pub lead: u32,
-    /// When a member at work hears of others' answers.
+    /// When a working member receives the answers of others.
     #[serde(default)]
     pub updates: Updates,
     #[serde(default)]
     pub times: Times,
-    /// How often the winner may send everyone back to the start.
+    /// How often the winner may restart the team.
     #[serde(default)]
     pub restarts: u32,
     #[serde(default)]
     pub budget: Purse,
-    /// Where the file tools of its members work.
+    /// The workspace of the members' file tools.
     #[serde(default)]
     pub workspaces: Workspaces,
-    /// Calls of its members travel as routed NLIP messages, unless a member says otherwise. Default: `nlip.agents`.
+    /// Send the calls of its members as routed NLIP messages, unless a member overrides it. Default: `nlip.agents`.
     #[serde(rename = "nlip")]
     pub routed: Option<bool>,
-    /// Anyone may ask it, without a credential.
+    /// Anyone may call it, without a credential.
     #[serde(default)]
     pub public: bool,
 }
@@ -69,70 +69,70 @@ fn two() -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// All work on the whole, and vote.
+    /// All members work on the whole question, and vote.
     #[default]
     Vote,
-    /// Each works on its share.
+    /// Each member works on its share.
     Decompose,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
-    /// The winner presents it once more, in its best form.
+    /// The winner presents its answer once more, in final form.
     #[default]
     Present,
-    /// It stands as it was given.
+    /// The answer is used as it is.
     Reuse,
-    /// The winner makes one answer of all.
+    /// The winner combines all answers into one.
     Synthesize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Novelty {
-    /// Anything but the same.
+    /// Any difference.
     #[default]
     Lenient,
-    /// At most 70 % of the words in common.
+    /// At most 70 % of the words in common with an existing answer.
     Balanced,
-    /// At most 50 %.
+    /// At most 50 % of the words in common with an existing answer.
     Strict,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Updates {
-    /// After a tool's result, of two answers at most.
+    /// After a tool result, at most two answers.
     #[default]
     Midstream,
-    /// Its round begins again with all of them.
+    /// Its round is restarted with all of them.
     Restart,
-    /// When its round is over.
+    /// When its round has ended.
     Never,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Workspaces {
-    /// Each in a directory of its own; the files behind an answer are there for others to read, and `tools.workspace` is
-    /// read by all and written by who presents.
+    /// Each member has its own directory. Others can read the files of an answer. `tools.workspace` is
+    /// readable for all, and writable for the member that presents.
     #[default]
     Own,
-    /// All in `tools.workspace`.
+    /// All members share `tools.workspace`.
     Shared,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Times {
-    /// Of the whole; then the best answer so far counts.
+    /// Time limit of the whole run; at the limit the best answer so far is the result.
     pub whole: Span,
-    /// After so long in its first round a member is told to come to an end. Default: never.
+    /// Time after which a member in its first round is asked to finish. Default: never.
     pub first_round: Option<Span>,
-    /// The same in later rounds. Default: never.
+    /// Time after which a member in a later round is asked to finish. Default: never.
     pub later_round: Option<Span>,
-    /// From then on until it may only answer or vote.
+    /// Grace period after that request; then the member may only answer or vote.
     pub grace: Span,
 }
 
@@ -142,12 +142,12 @@ impl Default for Times {
     }
 }
 
-/// What the whole team may spend; then the best answer so far counts.
+/// Budget of the whole team; at the limit the best answer so far is the result.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Purse {
-    /// Read and written together. Default: no limit.
+    /// Tokens, input and output together. Default: no limit.
     pub tokens: Option<u64>,
-    /// In whatever money `price` is written in. Default: no limit.
+    /// In the currency of `price`. Default: no limit.
     pub money: Option<f64>,
 }

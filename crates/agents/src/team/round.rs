@@ -1,4 +1,4 @@
-//! One member at work: in a round, presenting, or judging what was presented.
+//! One turn of a member: in a round, presenting, or judging what was presented.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Where the members of a team work: each that uses the file tools in a directory of its own, with the files behind others'
-//! answers to read, under labels instead of names (S-01 to S-09 are the driver's, [`interlingua_tools::files`]).
+//! Workspaces of team members. Where the members of a team work: each that uses the file tools in a directory of its own, with
+//! the files behind others' answers to read, under labels instead of names (S-01 to S-09 are the driver's,
+//! [`interlingua_tools::files`]).
 //!
 //! A run's directories are in the hub's data directory, below the run's id, and go when its records go. An answer is
 //! accepted, then its author's files are copied, then the next round begins: whoever reads a snapshot reads what stood behind

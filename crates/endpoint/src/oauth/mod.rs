@@ -1,5 +1,5 @@
-//! OAuth where it meets HTTP, both roles: people who sign in for a peer come and go by [`sign_in`]; clients of the hub's own find
-//! by [`resource`] what the hub wants of them.
+//! OAuth over HTTP. OAuth where it meets HTTP, both roles: people who sign in for a peer come and go by [`sign_in`]; clients of
+//! the hub's own find by [`resource`] what the hub wants of them.
 //!
 //! Deliberately absent: giving out tokens. The hub's own come from its configuration.
 

@@ -1,5 +1,5 @@
-//! Pages for a person who signs in for a peer: one that says for what and leads on, one that says what came of it; and the
-//! document that describes the hub as a client.
+//! Sign-in pages. Pages for a person who signs in for a peer: one that says for what and leads on, one that says what came of
+//! it; and the document that describes the hub as a client.
 //!
 //! Whoever opens a link is told for whom it was made before anything happens: a link that somebody else sent would tie the
 //! visitor's account to that other one.

@@ -28,6 +28,7 @@ const MOST: usize = 64;
 pub struct Half {
     /// Ed25519, in hexadecimal.
     pub public: Text,
+    /// When the hub made it; `None` for one of which that was not written.
     pub made: Option<Time>,
 }
 

@@ -21,12 +21,14 @@ const REMEMBERED: usize = 1_024;
 /// What an exchange is known by, after it is over too.
 #[derive(Debug, Clone)]
 pub struct Named {
+    /// The exchange.
     pub task: TaskId,
     /// Without one of its own it belongs to what is being done.
     pub trace: Option<Trace>,
 }
 
 impl Named {
+    /// By what a task is known.
     pub fn of(task: &Task) -> Named {
         Named { task: task.id, trace: task.call.trace.clone() }
     }
@@ -35,8 +37,11 @@ impl Named {
 /// One telling of an exchange: of which, to whom, by what.
 #[derive(Debug, Clone)]
 pub struct Leg<'a> {
+    /// To whom it was told.
     pub by: &'a Principal,
+    /// Which exchange was told.
     pub of: Named,
+    /// By which protocol.
     pub wire: Wire,
     /// What was called, where that is known.
     pub skill: Option<&'a SkillId>,

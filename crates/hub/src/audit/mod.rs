@@ -1,9 +1,9 @@
 //! Audit log. One line for each decision, batched into the journal off the hot path. Calls wait while too many lines do
-//! ([`waiting`]); a line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain
+//! (`waiting`); a line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain
 //! ([`interlingua_machines::audit`]) and signed, so that whoever verifies it sees whether it was changed.
 //!
 //! The same refusal of the same caller is written once and then counted: whoever asks a thousand times leaves two lines
-//! ([`refusals`]).
+//! (`refusals`).
 //!
 //! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
 //! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
@@ -56,13 +56,16 @@ pub const ALLOWED: &str = "allowed";
 /// What is kept of the arguments of skills; the first rule that fits counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepArguments {
+    /// Patterns over `peer/skill` that the rule is about.
     pub skills: Vec<Text>,
+    /// What is written of their arguments.
     pub keep: Keep,
 }
 
 /// One decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditLine {
+    /// When it was decided: set when the line is written.
     pub at: Time,
     /// Whose wish it was.
     pub by: String,
@@ -73,13 +76,16 @@ pub struct AuditLine {
     pub on: Option<String>,
     /// [`ALLOWED`], what became of it, or the kind of a fault.
     pub outcome: Cow<'static, str>,
+    /// The task it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// What it came in by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Cow<'static, str>>,
+    /// The trace it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+    /// The arguments, as far as the configuration has them written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Json>,
     /// What no translation could carry: between hub and peer where it is a `return`, between caller and hub where it is `lost`.
@@ -97,6 +103,7 @@ pub struct AuditLine {
 }
 
 impl AuditLine {
+    /// A line that says that this was allowed.
     pub fn new(action: &'static str, by: impl Display) -> AuditLine {
         AuditLine {
             at: Time(0),
@@ -115,6 +122,7 @@ impl AuditLine {
         }
     }
 
+    /// The same line, about this skill, peer or file. A long name is cut.
     #[must_use]
     pub fn on(mut self, what: impl Display) -> AuditLine {
         self.on = Some(short(what.to_string()));
@@ -131,6 +139,7 @@ impl AuditLine {
         self
     }
 
+    /// The same line with these losses.
     #[must_use]
     pub fn losses<'a>(mut self, losses: impl Iterator<Item = &'a Loss>) -> AuditLine {
         let mut each = Vec::new();
@@ -140,6 +149,7 @@ impl AuditLine {
         self
     }
 
+    /// The same line, about this task.
     #[must_use]
     pub fn task(mut self, task: TaskId) -> AuditLine {
         self.task = Some(task);
@@ -154,12 +164,14 @@ impl AuditLine {
         self
     }
 
+    /// The same line with another outcome.
     #[must_use]
     pub fn outcome(mut self, outcome: &'static str) -> AuditLine {
         self.outcome = outcome.into();
         self
     }
 
+    /// The same line as a refusal. Refusals that repeat are merged into one line.
     #[must_use]
     pub fn refused(self, kind: FaultKind) -> AuditLine {
         AuditLine { refusal: true, ..self.outcome(kind.as_str()) }
@@ -176,6 +188,7 @@ fn short(mut name: String) -> String {
     name
 }
 
+/// The audit log: takes lines without waiting, chains and signs them in pages, and writes them to the journal.
 #[derive(Debug)]
 pub struct Audit {
     lines: mpsc::Sender<WriterMessage>,
@@ -191,7 +204,7 @@ pub struct Audit {
 
 impl Audit {
     /// `counted` counts the lines that could not be taken. Must be called within a runtime.
-    pub fn start(store: &Store, clock: Clock, counted: Counter) -> Audit {
+    pub(crate) fn start(store: &Store, clock: Clock, counted: Counter) -> Audit {
         let (lines, told) = mpsc::channel(MAX_WAITING);
         let (writer, seal, dropped) = (Supervisor::new(), Arc::new(Seal::default()), Arc::<AtomicU64>::default());
         let waiting = Arc::<UnwrittenLines>::default();
@@ -258,6 +271,7 @@ impl Audit {
         tokio::time::timeout(PATIENCE, written).await.map_err(busy)
     }
 
+    /// Writes a line about a caller, a skill and a task, where they are known.
     pub fn line(
         &self,
         action: &'static str,

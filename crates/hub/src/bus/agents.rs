@@ -28,12 +28,17 @@ const PAGE: usize = 200;
 /// What is kept of an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Registration {
+    /// Who registered it.
     pub owner: Owner,
+    /// What it says that it can do.
     pub card: Card,
+    /// How it gets its messages.
     pub reach: Reach,
     /// Whom to ask about it, as it was written.
     pub contact: Option<Text>,
+    /// Metadata that it brought, as it was written.
     pub meta: Meta,
+    /// When it registered.
     pub at: Time,
 }
 
@@ -242,7 +247,7 @@ impl Hub {
         }
         called.iter().for_each(|agent| agent.watch(self));
         if restored > 0 {
-            tracing::info!(agents = restored, "took up registered agents");
+            tracing::info!(event = "agents_restored", agents = restored, "registered agents were restored");
         }
         Ok(())
     }

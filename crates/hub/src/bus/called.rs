@@ -1,4 +1,4 @@
-//! Agents that are registered while the hub runs and called where they are, by whichever protocol they speak.
+//! Agents that register at run time and are called at their own endpoint, by the protocol they speak.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use crate::Hub;
 pub enum Shown<'a> {
     /// Its card is there.
     At(&'a str),
+    /// This is its card.
     By(&'a Json),
 }
 
@@ -42,6 +43,7 @@ pub trait CalledAgents: Send + Sync + Debug {
 
 /// An agent that is made and can be called.
 pub trait Called: Send {
+    /// The peer by which the hub calls it.
     fn peer(&self) -> Arc<dyn Peer>;
 
     /// Follows from now on what it says of itself; once all are registered.
@@ -75,10 +77,13 @@ impl CalledAgents for NoneCalled {
 
 /// An agent that was looked at and may be registered.
 pub trait Applied: Send + Sync {
+    /// Its card, as it showed it.
     fn card(&self) -> &Card;
 
+    /// How it will be called.
     fn reach(&self) -> &Reach;
 
+    /// Registers it; returns the name under which it is a peer.
     fn register<'a>(
         self: Box<Self>,
         hub: &'a Arc<Hub>,

@@ -133,6 +133,7 @@ impl Handle {
         }
     }
 
+    /// The agent has read this message: it is not shown again.
     pub async fn read(&self, id: MessageId) -> Result<(), Fault> {
         self.send(|done| Command::Take { input: Input::Read(id), room: None, done }).await
     }
@@ -150,6 +151,7 @@ impl Handle {
         })
     }
 
+    /// How many messages wait.
     pub fn waiting(&self) -> usize {
         self.shelf.look(|inbox| inbox.len())
     }

@@ -1,7 +1,7 @@
 //! Message bus. What agents share through the hub: who is registered, what waits for each, events that belong to no task.
 //!
-//! [`agents`] keeps registrations. [`inbox`] drives the inbox of an agent that fetches its messages, [`peer`] makes such an
-//! agent a peer like any other: a call of it waits in its inbox until it has answered. [`events`] is the one queue of
+//! `agents` keeps registrations. `inbox` drives the inbox of an agent that fetches its messages, `peer` makes such an
+//! agent a peer like any other: a call of it waits in its inbox until it has answered. `events` is the one queue of
 //! published events, read from any point by whoever may.
 //!
 //! What runs inside the hub has no inbox: a message to it is a call, and costs what a call costs.
@@ -27,6 +27,7 @@ pub use called::{Applied, Called, CalledAgents, NoneCalled, Shown};
 pub use events::Subscription;
 pub use inbox::{Handle, Reading};
 
+/// Agents that registered while the hub runs, their inboxes, and the events they publish.
 #[derive(Debug)]
 pub struct Bus {
     agents: ArcSwap<BTreeMap<PeerId, Arc<Agent>>>,
@@ -39,6 +40,7 @@ pub struct Bus {
 /// A registered agent.
 #[derive(Debug)]
 pub struct Agent {
+    /// What the agent said when it registered.
     pub registration: Registration,
     /// Of one that fetches its messages.
     pub inbox: Option<Handle>,
@@ -51,10 +53,12 @@ impl Default for Bus {
 }
 
 impl Bus {
+    /// The agent registered under this name.
     pub fn agent(&self, name: &str) -> Option<Arc<Agent>> {
         self.agents.load().get(&PeerId::from(name)).cloned()
     }
 
+    /// All registered agents, by name.
     pub fn agents(&self) -> Arc<BTreeMap<PeerId, Arc<Agent>>> {
         self.agents.load_full()
     }
@@ -88,6 +92,7 @@ impl Bus {
 }
 
 impl Agent {
+    /// Is it theirs? The hub's owner speaks for all of them.
     pub fn is_of(&self, by: &Principal) -> bool {
         by.is_hub_owner() || (!by.is_anonymous() && by.owner() == self.registration.owner)
     }

@@ -1,4 +1,4 @@
-//! An agent that fetches its messages, as a peer: a call waits in its inbox until it has answered.
+//! An agent with an inbox, as a peer: a call waits in the inbox until the agent has answered.
 //!
 //! The agent sees a request whose id names the exchange; it may tell of progress and share artifacts under that id before it
 //! responds. After a crash of the hub the request still waits, or its answer is there: the exchange is taken up again.

@@ -71,7 +71,7 @@ impl Meter {
             Outcome::Failed(fault) if fault.origin != Party::Caller => {
                 let wire = task.call.origin.wire().map_or("local", |wire| &wire.0);
                 let skill = task.route.as_ref().map(|route| tracing::field::display(&route.skill));
-                tracing::info!(kind = fault.kind.as_str(), wire, task = %task.id, skill, "the exchange failed");
+                tracing::info!(event = "exchange_fault", kind = fault.kind.as_str(), wire, task = %task.id, skill, "the exchange failed");
             }
             Outcome::Failed(fault) => tracing::debug!(kind = fault.kind.as_str(), "the exchange failed"),
             Outcome::Completed | Outcome::Cancelled { .. } => tracing::debug!(outcome, "the exchange ended"),

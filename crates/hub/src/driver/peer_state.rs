@@ -1,4 +1,4 @@
-//! The peer's end of an exchange, and what comes from it.
+//! The state of the peer's side of an exchange, and the stream of its events.
 
 use std::future::{poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

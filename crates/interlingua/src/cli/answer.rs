@@ -1,4 +1,4 @@
-//! A question on the terminal, and its answer to the hub.
+//! Prompt on the terminal for a question of a task, and its answer to the hub.
 
 use interlingua_machines::words::folded;
 use interlingua_model::Json;

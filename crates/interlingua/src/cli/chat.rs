@@ -1,4 +1,4 @@
-//! `chat`: a conversation with one peer, line by line. What it says streams; what it does is told beside it.
+//! `chat`: a conversation with one peer, line by line. Answers stream; the agent's steps are shown beside them.
 //!
 //! Lines come from a terminal, where they can be edited and those said before are at hand, or from a pipe: then the command ends with
 //! the last of them, and fails when an answer did. What begins with a slash is for this program.

@@ -1,5 +1,5 @@
-//! `check`: is this configuration right? Or this definition of a website, this plan, or this manifest of a tool: which of them a
-//! file is, its keys say.
+//! `check`: validation of files. `check`: is this configuration right? Or this definition of a website, this plan, or this
+//! manifest of a tool: which of them a file is, its keys say.
 
 use std::path::Path;
 

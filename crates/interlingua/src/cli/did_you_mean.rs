@@ -1,4 +1,5 @@
-//! What was probably meant by a name that the hub does not know: looked up only then, among what the caller may see.
+//! Suggestions. What was probably meant by a name that the hub does not know: looked up only then, among what the caller may
+//! see.
 
 use super::arguments::HubArguments;
 use super::list::all;

@@ -1,4 +1,4 @@
-//! How a command ends. Other programs rely on the numbers.
+//! Exit codes. Other programs rely on the numbers.
 
 use std::process::ExitCode;
 

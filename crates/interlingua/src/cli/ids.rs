@@ -1,4 +1,4 @@
-//! Ids as people type them: the beginning of one is enough where no other begins so.
+//! Id prefixes: the beginning of an id is enough where no other begins the same.
 
 use interlingua_model::percent::encoded;
 use interlingua_model::{QuestionId, TaskId};

@@ -1,4 +1,5 @@
-//! Lines that a person types on a terminal: edited in place, with arrow keys, and for a conversation with the lines said before.
+//! Line editor. Lines that a person types on a terminal: edited in place, with arrow keys, and for a conversation with the
+//! lines said before.
 //!
 //! What is said in a conversation is remembered in the data directory of the hub, for its user alone. Answers to questions are
 //! remembered nowhere, and a token is not shown while it is typed. Where the store is encrypted no line is written beside it.

@@ -1,4 +1,4 @@
-//! `peers`, `skills` and `tasks`: what there is.
+//! `peers`, `skills` and `tasks`: lists.
 
 use interlingua_model::percent::encoded;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! `migrate`: a configuration of MassGen, printed as one of a hub. What has no counterpart is told beside it.
+//! `migrate`: prints a MassGen configuration as a configuration of the hub. What has no counterpart is reported on standard
+//! error.
 
 use super::arguments::MigrateArguments;
 use super::massgen::{convert, yaml};

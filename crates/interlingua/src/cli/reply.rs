@@ -1,4 +1,4 @@
-//! `answer`: what a task asks is answered from a script, or later than it was asked.
+//! `answer`: answers a question of a task from a script, or later than it was asked.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! What a command writes: answers to standard output, everything about them to standard error.
+//! Output: answers go to standard output, everything about them to standard error.
 //!
 //! Texts of peers are shown with nothing hidden in them: no peer can move the cursor, set a title, or have a person read
 //! something else than what is there.

@@ -1,4 +1,4 @@
-//! `serve`: runs the hub until it is told to stop.
+//! `serve`: runs the hub until it is asked to stop.
 //!
 //! SIGTERM and Ctrl-C stop it: nothing new is accepted, what runs may end, the store is closed; a second one does not wait.
 //! A store that failed stops it, too, with an error, so that whoever started it starts it again. SIGHUP reads the configuration again, and so does a change of one of its files. What is said at the start goes to standard
@@ -61,7 +61,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
         }
         reload(arguments, &mut server, &telemetry, &mut files).await;
     };
-    tracing::info!("stopping");
+    tracing::info!(event = "hub_stopping", "the hub is stopping");
     tokio::select! {
         () = server.stop() => {}
         again = stop.told() => return Ok(again),

@@ -1,4 +1,4 @@
-//! What of an answer was written as it came, so that its end does not write it again.
+//! Which part of a streamed answer was already printed, so that the end does not print it again.
 //!
 //! An answer may come as several messages: items of a site are one, its words another. At the end a result is often put
 //! together from what came before, such as a list of all items; it is new only where something in it is.

@@ -1,4 +1,4 @@
-//! `sites`: the sessions that driven websites keep, and ending one.
+//! `sites`: sessions of driven websites, and ending one.
 
 use clap::{Args, Subcommand};
 use interlingua_model::percent::encoded;

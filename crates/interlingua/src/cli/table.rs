@@ -1,5 +1,5 @@
-//! Aligned columns within a width. The last column takes what is left, and is cut with `…`; where that would be too little, the
-//! widest between it and the first is cut before.
+//! Text tables. Aligned columns within a width. The last column takes what is left, and is cut with `…`; where that would be
+//! too little, the widest between it and the first is cut before.
 
 use super::screen::plain;
 

@@ -1,5 +1,5 @@
-//! A team as it is watched: its members side by side, each with where it stands, what it last answered and for whom it
-//! votes. Made from the steps of the run's timeline, and from what members are overheard to say.
+//! Live view of a team. A team as it is watched: its members side by side, each with where it stands, what it last answered and
+//! for whom it votes. Made from the steps of the run's timeline, and from what members are overheard to say.
 //!
 //! Texts of members are shown without what a terminal would take as a command, and never more than fits.
 

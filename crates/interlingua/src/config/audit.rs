@@ -1,4 +1,4 @@
-//! What the record of decisions keeps besides who asked for what and how it went.
+//! The section `audit`: what the audit log stores besides caller, action and outcome.
 
 use interlingua_machines::audit::arguments::Keep;
 use schemars::JsonSchema;
@@ -7,14 +7,15 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Audit {
-    /// What is kept of the arguments of calls; the first rule that fits a skill counts. Without one: nothing.
+    /// What the audit log stores of the arguments of calls. The first rule that matches a skill counts. Without a rule:
+    /// nothing.
     pub arguments: Vec<AuditArguments>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditArguments {
-    /// Patterns over `peer/skill`; `*` stands for any run of characters.
+    /// Patterns over `peer/skill`; `*` matches any characters.
     pub skills: Vec<String>,
     pub keep: KeepArguments,
 }
@@ -23,9 +24,9 @@ pub struct AuditArguments {
 #[serde(rename_all = "lowercase")]
 pub enum KeepArguments {
     Off,
-    /// The names of arguments, and of what kind and how long their values are.
+    /// The names of arguments, and the type and length of their values.
     Redacted,
-    /// All but secrets, up to 4 KiB.
+    /// All values except secrets, up to 4 KiB.
     Full,
 }
 

@@ -1,4 +1,4 @@
-//! What types cannot say: names, addresses, files, and values that contradict each other.
+//! Validation beyond types: names, addresses, files, and values that contradict each other.
 
 use std::collections::HashMap;
 

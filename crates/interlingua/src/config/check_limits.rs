@@ -1,4 +1,4 @@
-//! What types cannot say of the audit and of limits by rule.
+//! Validation of the audit section and of limits by rule.
 
 use super::Config;
 use interlingua_settings::check::{Found, PATTERN, is_pattern};

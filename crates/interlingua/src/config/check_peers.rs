@@ -1,4 +1,4 @@
-//! What types cannot say of the peers a hub calls: addresses, programs, credentials that would travel in the open.
+//! Validation of peers: addresses, programs, credentials that would be sent unencrypted.
 
 use super::{Kind, Peer};
 use interlingua_settings::Found;

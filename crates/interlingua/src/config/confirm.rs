@@ -1,28 +1,28 @@
-//! When a person is asked before a call is made.
+//! The section `confirm`: when a person is asked before a call is made.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use interlingua_agents::settings::Consent;
 
-/// What destroys or spends always waits for a human yes, and what writes does where plain words chose it.
+/// Approvals. Calls that destroy or spend always need one. Calls that write need one if plain words chose the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Confirmations {
-    /// Of a skill whose effects nobody who is believed has told.
+    /// For skills whose effects no trusted source declares.
     pub unknown: Unknown,
 }
 
-/// Which calls of a skill with unknown effects wait for a human yes.
+/// Which calls of skills with unknown effects need an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unknown {
-    /// Those that an agent of this hub, plain words, `hub/ask`, `hub/call_skill` or a plan chose.
+    /// Calls that an agent of this hub, plain words, `hub/ask`, `hub/call_skill` or a plan chose.
     #[default]
     ByModel,
-    /// All.
+    /// All calls.
     Ask,
-    /// None for this reason; those that plain words chose ask as they do for what writes.
+    /// None for this reason. Calls that plain words chose need one as for skills that write.
     Allow,
 }
 

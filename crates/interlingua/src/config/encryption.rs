@@ -1,4 +1,4 @@
-//! What the store is encrypted with.
+//! Encryption at rest: the key of the store.
 
 use interlingua_keys::Wrapping;
 use schemars::JsonSchema;
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use interlingua_settings::{Found, Secret};
 
-/// The outer key, which is not kept in the data directory: the keys that are there are wrapped by it. One of the two.
+/// The outer key, which is not stored in the data directory. It wraps the keys that are. Set one of the two.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Encryption {
-    /// 32 bytes in base64 or hexadecimal (`openssl rand -base64 32`): `file:PATH` or `${NAME}`. Several, the newest first,
-    /// while it is changed.
+    /// 32 bytes in base64 or hexadecimal (`openssl rand -base64 32`): `file:PATH` or `${NAME}`. A list, newest first,
+    /// during a key rotation.
     pub key: Option<Secret>,
-    /// A program that prints it, with its arguments; run at each start and reload.
+    /// A program, with its arguments, that prints the key. It runs at each start and reload.
     pub command: Vec<String>,
 }
 

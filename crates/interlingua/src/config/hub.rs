@@ -1,4 +1,4 @@
-//! What the hub says of itself.
+//! The section `hub`: name and public address of the hub.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,14 +6,14 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hub {
-    /// Its name among hubs: how a loop between hubs is recognised. Without it one is made once in the data directory.
+    /// Id of the hub, by which a loop between hubs is recognised. Default: an id that is created once in the data directory.
     pub id: Option<String>,
-    /// Its name for people, on its card and status page. Default: Interlingua.
+    /// Display name, on its card and status page. Default: Interlingua.
     pub name: Option<String>,
-    /// Where people and other machines reach the hub, such as `https://hub.example`. Default: where it listens.
+    /// Public address of the hub, such as `https://hub.example`. Default: the address that it listens on.
     pub url: Option<String>,
-    /// The model that fills in a skill for words that no phrase fits, and that sums up what sites answer. Default: none for the
-    /// first; for the second the one called `default`, if there is one.
+    /// The model that chooses a skill for plain words that match no phrase, and that summarizes answers of sites. Default: none
+    /// for the first; for the second the one called `default`, if there is one.
     pub model: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Limits of calls by who makes them, how, and for what.
+//! Rate limits and concurrency limits by rule: by caller, protocol, peer and skill.
 
 use std::collections::BTreeSet;
 
@@ -11,33 +11,33 @@ use interlingua_access::settings::Access;
 use interlingua_hub::limits;
 use interlingua_settings::{Flow, Rate};
 
-/// One limit. All that fit a call count.
+/// One limit. All limits that match a call apply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitRule {
-    /// Which calls it speaks of; without it: all.
+    /// Which calls it applies to. Default: all.
     pub when: LimitWhen,
-    /// For each of what it counts.
+    /// What is counted separately.
     pub per: LimitPer,
-    /// Calls.
+    /// Rate limit of calls.
     pub rate: Option<Rate>,
-    /// How many calls may be saved up. Default: those of one span of `rate`.
+    /// Burst size (token bucket). Default: the count of `rate`.
     pub burst: Option<u32>,
-    /// Bytes of arguments.
+    /// Rate limit of bytes of arguments.
     pub bytes: Option<Flow>,
-    /// Calls that run at the same time.
+    /// Concurrency limit.
     pub in_flight: Option<u32>,
 }
 
-/// Calls that fit all that is said here.
+/// Calls that match all conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitWhen {
-    /// Who asks, or acts for them: `user:ann`, `agent:*`, `anonymous`, `owner`.
+    /// The caller, or who acts for it: `user:ann`, `agent:*`, `anonymous`, `owner`.
     pub principal: Option<String>,
-    /// A role, by a credential or by `access.roles`.
+    /// A role, from a credential or from `access.roles`.
     pub role: Option<String>,
-    /// What the call came in by: `nlip`, `mcp`, `a2a`, `aip`, `nlweb`, `envelope`, `api`, `local`.
+    /// The protocol of the call: `nlip`, `mcp`, `a2a`, `aip`, `nlweb`, `envelope`, `api`, `local`.
     pub protocol: Option<String>,
     /// A pattern over peers.
     pub peer: Option<String>,
@@ -48,14 +48,14 @@ pub struct LimitWhen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitPer {
-    /// Each caller; what agents do for somebody is theirs.
+    /// Each caller; calls of an agent count for the caller that it works for.
     #[default]
     Principal,
     Peer,
     Skill,
-    /// Each call: the same caller, skill and arguments. Stops whoever repeats itself.
+    /// Each combination of caller, skill and arguments. Stops loops.
     Call,
-    /// All together.
+    /// All calls together.
     All,
 }
 

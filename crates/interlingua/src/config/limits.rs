@@ -1,4 +1,4 @@
-//! How much the hub takes at once, and how long it waits.
+//! The section `limits`: sizes, memory budgets, concurrency and timeouts.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,51 +11,54 @@ use interlingua_settings::{Rate, Size, Span};
 pub struct Limits {
     /// The largest request body or WebSocket message, and the largest message of a peer.
     pub body: Size,
-    /// The largest request body of a caller who has shown no credential; a WebSocket message of such a one may be 64 KiB.
+    /// The largest request body of a caller without a credential. Its WebSocket messages may have 64 KiB.
     pub anonymous_body: Size,
-    /// Bodies that are held at the same time, all callers' together; those of up to 64 KiB do not count.
+    /// Memory budget for request bodies of all callers together. Bodies of up to 64 KiB do not count.
     pub bodies: Size,
-    /// Answers of peers that are held at the same time, all together, until what was made of them is done with; those of up to
+    /// Memory budget for responses of all peers together, until they are processed. Responses of up to
     /// 64 KiB do not count.
     pub answers: Size,
-    /// What exchanges hold of memory while they run, all together, and each caller's a quarter of it: their arguments, what their
-    /// peers said so far, and their place among the tasks. Of one that is not kept the first 64 KiB do not count.
+    /// Memory budget for running exchanges, all together; each caller may use a quarter. It covers their arguments, what their
+    /// peers have sent, and the state of the task. For an exchange that is not stored the first 64 KiB do not count.
     pub exchanges: Size,
-    /// Messages that wait in the inboxes of agents, and answers that are remembered there, all together; each sender's a quarter.
+    /// Memory budget for pending messages in inboxes of agents and for remembered answers, all together; each sender may use a
+    /// quarter.
     pub inboxes: Size,
-    /// Sessions of the routing envelope that are not persisted, all together, and sessions over MCP, all together; each caller's
-    /// a quarter.
+    /// Memory budget for sessions of the routing envelope that are not persisted, and one of the same size for MCP sessions;
+    /// each caller may use a quarter.
     pub sessions: Size,
-    /// What one task may keep in its journal: its arguments, what its peer says and its result. One that wants more fails.
+    /// The largest journal of one task: its arguments, the messages of its peer and its result. A task that needs more fails.
     pub task: Size,
-    /// How long a whole message of a WebSocket or of a peer may take, from its first byte to its last, and a second more for every 64 KiB of it that came.
+    /// How long a message of a WebSocket or of a peer may take from its first byte to its last, plus one second for
+    /// every 64 KiB received.
     pub message_time: Span,
     /// The deepest nesting of a message.
     pub depth: u16,
-    /// How many values a message may have: what is made of each takes memory, however small it is.
+    /// The maximum number of JSON values in a message: each takes memory, however small it is.
     pub values: u32,
-    /// How long an exchange may take when its caller does not say.
+    /// Deadline of an exchange whose caller sets none.
     pub deadline: Span,
-    /// How long a question to a person waits for its answer: a yes, or what is missing.
+    /// How long a question to a person stays open: an approval, or a missing value.
     pub question: Span,
-    /// Exchanges of one caller that wait for an answer or an approval at the same time; one more is refused as busy. The Owner's
+    /// Maximum exchanges of one caller that wait for an answer or an approval; one more is refused as busy. The Owner's
     /// are not counted.
     pub waiting: u32,
-    /// Exchanges that run at the same time.
+    /// Maximum exchanges that run at the same time.
     pub in_flight: u32,
-    /// Exchanges that wait for their turn; one more is refused as busy.
+    /// Maximum exchanges in the queue; one more is refused as busy.
     pub queue: u32,
-    /// Calls of one caller. Without it only anonymous callers are limited, all together to 200/s.
+    /// Rate limit of one caller. Without it only anonymous callers are limited, all together to 200/s.
     pub rate: Option<Rate>,
-    /// How long the same message id replays the result instead of running again; 0 is never.
+    /// How long a repeated message id returns the first result instead of a second run (idempotency); 0: never.
     pub replay: Span,
-    /// Connections open at the same time.
+    /// Maximum open connections.
     pub connections: u32,
-    /// Of these, from one address (of IPv6, one network of 64 bits); more are turned away. Without it three quarters of them.
+    /// Maximum open connections from one address (IPv6: one /64 network); more are closed. Default: three quarters of
+    /// `connections`.
     pub connections_per_address: Option<u32>,
-    /// WebSockets from one address whose callers have not shown who they are; four times as many in all.
+    /// Maximum unauthenticated WebSockets from one address; four times as many in total.
     pub anonymous_sockets: u32,
-    /// Limits by who calls, how, and what; all that fit a call count.
+    /// Limits by caller, protocol, peer and skill. All that match a call apply.
     pub rules: Vec<LimitRule>,
 }
 

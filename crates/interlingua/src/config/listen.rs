@@ -1,4 +1,4 @@
-//! Where the hub listens.
+//! The address that the hub listens on.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
-/// An address and port, such as `127.0.0.1:7447`; a port alone is on loopback.
+/// An address and port, such as `127.0.0.1:7447`. A port alone means loopback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
 

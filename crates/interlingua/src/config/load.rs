@@ -1,4 +1,4 @@
-//! From a file to a configuration that has been checked, or to all that is wrong with it.
+//! Loading: from a file to a checked configuration, or to the list of all problems in it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -88,23 +88,23 @@ macro_rules! config {
             pub hub: Hub,
             /// Where the hub listens: one port for every protocol.
             pub listen: Listen,
-            /// Listen beyond loopback without TLS. Whoever can read the network can then read every message and token.
+            /// Listen beyond loopback without TLS. Anyone who can read the network can then read every message and token.
             pub insecure: bool,
             pub tls: Option<Tls>,
             pub store: Store,
             pub limits: Limits,
             pub retention: Retention,
             pub audit: Audit,
-            /// Who the hub can call, by name.
+            /// Peers that the hub can call, by name.
             pub peers: IndexMap<String, Peer>,
             $($(pub $section: <$krate::$protocol as Configured>::Section,)?)*
             pub browser: Browser,
             pub tools: Tools,
-            /// Who is asked before a call, or told after it, by name and in this order.
+            /// Hooks, by name; they run in this order.
             pub hooks: IndexMap<String, Hook>,
-            /// Agents whose lines are written in a file: for demonstrations and for rehearsing clients. By name, the file.
+            /// Scripted agents, for demonstrations and for testing clients: the file of each, by name.
             pub scripts: IndexMap<String, PathBuf>,
-            /// Models that agents speak with, by name.
+            /// Language models for agents, by name.
             pub models: IndexMap<String, Model>,
             /// Agents backed by a model, by name: peers with the skill `chat`.
             pub agents: IndexMap<String, Agent>,
@@ -112,7 +112,7 @@ macro_rules! config {
             pub teams: IndexMap<String, Team>,
             /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
             pub front_door: Option<String>,
-            /// When a person is asked before a call.
+            /// When a call needs an approval.
             pub confirm: Confirmations,
             pub access: Access,
             pub telemetry: Telemetry,

@@ -1,4 +1,4 @@
-//! What the command line of `serve` says on top of the file.
+//! Options of `serve` that override the file.
 
 use std::path::PathBuf;
 

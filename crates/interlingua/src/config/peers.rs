@@ -1,4 +1,4 @@
-//! Who the hub can call: for each peer the one protocol it speaks, and what configuration says of it.
+//! The section `peers`: for each peer the one protocol it speaks, and its settings.
 
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
@@ -72,37 +72,38 @@ macro_rules! peers {
                 #[schemars(description = <$krate::$protocol as Spoken>::ABOUT)]
                 $peer: Option<<$krate::$protocol as Spoken>::Peer>,
             )?)*
-            /// It is a website without an interface for programs: the file that says how to use it.
+            /// A website without an API: the file that describes how to use it.
             site: Option<PathBuf>,
-            /// Its name for people.
+            /// Display name.
             title: Option<String>,
-            /// What it is for; searched when a request comes in plain words.
+            /// What it is for. Used when a request comes in plain words.
             description: Option<String>,
-            /// What its skills do, instead of what it says itself.
+            /// Effects of its skills; overrides what the peer declares.
             effects: Option<EffectsOverride>,
-            /// What some of its skills do and which sentences mean them, by name or pattern; `*` stands for any letters. A name counts
-            /// before a pattern, the first pattern before a later one, and both before `effects` of the peer.
+            /// Effects and phrases of some of its skills, by name or pattern; `*` matches any characters. A name counts
+            /// before a pattern, an earlier pattern before a later one, and both before `effects` of the peer.
             #[serde(default)]
             skills: IndexMap<String, SkillSettings>,
-            /// Believe its own claims that a skill only reads.
+            /// Trust its declaration that a skill only reads.
             #[serde(default)]
             trust_hints: bool,
             /// Anyone may call it, without a credential.
             #[serde(default)]
             public: bool,
-            /// It is a hub too: believe what it says of faults, losses and the way a call has taken.
+            /// It is a hub too: trust what it reports about faults, losses and the route of a call.
             #[serde(default)]
             hub: bool,
-            /// Skills that are offered; `*` stands for any letters. Default: all.
+            /// Skills to offer; `*` matches any characters. Default: all.
             #[serde(default = "everything")]
             allow: Vec<String>,
-            /// Skills that are not offered; wins over `allow`.
+            /// Skills not to offer; overrides `allow`.
             #[serde(default)]
             deny: Vec<String>,
-            /// How long one call of it may take; `limits.deadline` holds too.
+            /// Timeout of one call; `limits.deadline` also applies.
             timeout: Option<Span>,
-            /// Other places that are its own, such as `https://files.agent.example:9443`: an address that it names is called only at its
-            /// own scheme, host and port or at one of these, and is shown its credentials there. Default: none.
+            /// Other origins that belong to it, such as `https://files.agent.example:9443`. The hub calls an address that the
+            /// peer names only at its own scheme, host and port or at one of these (SSRF guard), with its credentials. Default:
+            /// none.
             #[serde(default)]
             origins: Vec<String>,
         }

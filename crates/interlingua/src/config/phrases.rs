@@ -1,5 +1,6 @@
-//! What is wrong with the phrases of peers, told with its place in the file. A slot that the skill does not take is told there
-//! too, where its input is known before the peer is reached; elsewhere it becomes a problem of the peer once it is.
+//! Validation of phrases. What is wrong with the phrases of peers, told with its place in the file. A slot that the skill does
+//! not take is told there too, where its input is known before the peer is reached; elsewhere it becomes a problem of the peer
+//! once it is.
 
 use interlingua_machines::words::Matcher;
 use interlingua_model::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, glob};

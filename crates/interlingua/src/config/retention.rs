@@ -1,4 +1,4 @@
-//! How long what is finished is kept: by age, by count, by size.
+//! The section `retention`: how long finished tasks, audit lines and content are stored, by age, count and size.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,32 +8,32 @@ use interlingua_settings::{Size, Span};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retention {
-    /// Finished tasks, after they ended.
+    /// How long finished tasks are stored.
     pub tasks: Span,
-    /// Finished tasks at most; the oldest go first.
+    /// Maximum number of finished tasks; the oldest are removed first.
     pub tasks_count: u64,
-    /// Tasks of one caller at most: its oldest finished ones make room, and while none of those has finished, one more is
-    /// refused. The Owner has no such bound; anonymous callers have one together.
+    /// Maximum number of tasks of one caller: its oldest finished ones are evicted; if none has finished, one more is
+    /// refused. The Owner has no such limit; all anonymous callers share one.
     pub tasks_per_caller: u64,
-    /// What one caller may keep: its tasks with all that belongs to them, its conversations and sessions, its artifacts and
-    /// uploads with their content, its webhooks, its messages that wait for agents, its events and notifications. Its oldest
-    /// finished tasks make room, or more is refused. The Owner has no such bound.
+    /// Storage quota of one caller: its tasks with all that belongs to them, its conversations and sessions, its artifacts and
+    /// uploads with their content, its webhooks, its pending messages to agents, its events and notifications. Its oldest
+    /// finished tasks are evicted, or more is refused. The Owner has no such limit.
     pub bytes_per_caller: Size,
-    /// The same of all anonymous callers together.
+    /// Storage quota of all anonymous callers together.
     pub anonymous_bytes: Size,
-    /// Conversations nobody has spoken in.
+    /// How long conversations are stored after their last turn.
     pub conversations: Span,
-    /// Conversations of one caller at most, and sessions of the envelope with them; one more is refused.
+    /// Maximum number of conversations of one caller, sessions of the envelope included; one more is refused.
     pub conversations_per_caller: u64,
-    /// Lines of the audit.
+    /// How long lines of the audit log are stored.
     pub audit: Span,
-    /// Records of the audit at most, each with the lines of a moment; the oldest go first.
+    /// Maximum number of records of the audit log, each with the lines of a moment; the oldest are removed first.
     pub audit_count: u64,
-    /// Bytes of the audit at most; the oldest records go first.
+    /// Maximum size of the audit log; the oldest records are removed first.
     pub audit_bytes: Size,
-    /// Artifacts and uploads together; what was not read for longest goes first.
+    /// Maximum size of artifacts and uploads together; the least recently read are removed first.
     pub artifacts: Size,
-    /// When the clock is further than this past the newest record at a start, nothing is removed by age for a day: the clock may
+    /// If the clock at a start is further than this past the newest record, nothing is removed by age for a day: the clock may
     /// be wrong.
     pub clock_leap: Span,
 }

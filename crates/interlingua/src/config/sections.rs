@@ -1,4 +1,4 @@
-//! What each component is given of a configuration: its own sections, and the few facts of others that it needs.
+//! The sections of the configuration that each component receives, and the few facts of others that it needs.
 
 use super::Config;
 

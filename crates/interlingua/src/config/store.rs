@@ -1,4 +1,4 @@
-//! Where what must survive is kept, and what it is encrypted with.
+//! The section `store`: the data directory and its encryption.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use super::Encryption;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Store {
-    /// The data directory: database, blobs, keys and the hub's socket. One hub at a time holds it.
+    /// The data directory: database, blobs, keys and the hub's socket. One hub at a time can use it.
     pub embedded: PathBuf,
-    /// Encrypts what is kept: tasks, conversations, records with their credentials, uploads and artifacts. A store that was not
-    /// encrypted is, at the first start with this; one that was never opens without it.
+    /// Encryption at rest of tasks, conversations, records with their credentials, uploads and artifacts. An unencrypted store
+    /// is encrypted at the first start with this setting; an encrypted store cannot be opened without it.
     pub encryption: Option<Encryption>,
 }
 

@@ -1,4 +1,4 @@
-//! The keys of a running hub: where the outer key comes from, which keys there are, and new ones while it runs.
+//! Key management. The keys of a running hub: where the outer key comes from, which keys there are, and new ones while it runs.
 //!
 //! Whoever holds the ring follows its changes by itself, so nothing else has to be told. An old key is never thrown away here:
 //! what it sealed may still be wanted. It is taken out when that has been sealed anew ([`super::retire`]).

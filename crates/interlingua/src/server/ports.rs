@@ -1,4 +1,4 @@
-//! Connects parts of the hub that do not know each other: each asks by a port of its own, and here is who answers.
+//! Adapters that connect parts of the hub which do not depend on each other.
 
 use std::sync::Arc;
 

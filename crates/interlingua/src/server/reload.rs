@@ -1,4 +1,4 @@
-//! A change of configuration while the hub runs: whole or not at all.
+//! Live reload of the configuration: applied as a whole or not at all.
 //!
 //! Everything that can be refused is made first: certificates, peers, the workspace. Then it takes effect, and exchanges under
 //! way end by what they began with; whom new rules do not allow one hears no more of it. What a running hub cannot take (its

@@ -1,4 +1,5 @@
-//! Takes old keys out of the ring: what they sealed is sealed by the newest first, in the background, while the hub goes on.
+//! Retirement of old keys. Takes old keys out of the ring: what they sealed is sealed by the newest first, in the background,
+//! while the hub goes on.
 //!
 //! That it is to be done stands in a record until it is done, so a hub that was killed goes on with it. A key is taken out when a
 //! whole pass has found nothing under it. What was handed out and is not kept (tokens of conversations, receipts, cursors) and

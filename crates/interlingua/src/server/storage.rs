@@ -1,4 +1,5 @@
-//! Follows the condition of the store: says in the log when it changes, and tries to write while the store is full.
+//! Store health. Follows the condition of the store: says in the log when it changes, and tries to write while the store is
+//! full.
 //!
 //! Trying matters: a hub whose `/readyz` says 503 is sent no calls, so nothing else would find out that there is room again.
 

@@ -1,4 +1,4 @@
-//! Log lines: for people, or one JSON object a line.
+//! Log format: text for people, or one JSON object a line.
 //!
 //! One event is one line whatever it carries: control characters inside are escaped, so that nobody can write a line of
 //! their own into the log, or talk to the terminal that shows it.

@@ -1,4 +1,4 @@
-//! Where log lines and traces go: standard error, and an OTLP collector.
+//! Logging and trace export: standard error, and an OTLP collector.
 //!
 //! [`Telemetry::start`] is called once by the program; a hub that is embedded in another program leaves that to it. What the hub counts and
 //! which spans it opens is in the crate `interlingua-telemetry`, and works (and costs little) whether anyone listens or not.

@@ -1,4 +1,4 @@
-//! What the hub tells of its work: log lines, and traces to a collector. Metrics are always at `/metrics`.
+//! The section `telemetry`: log lines, and traces to a collector. Metrics are always at `/metrics`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use interlingua_settings::check::url;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Telemetry {
-    /// The OTLP collector (gRPC) that gets traces, such as `http://127.0.0.1:4317`. Without it no trace leaves the hub.
+    /// The OTLP collector (gRPC) for traces, such as `http://127.0.0.1:4317`. Without it no trace leaves the hub.
     pub otlp: Option<String>,
     pub log: Log,
 }

@@ -59,7 +59,9 @@ fn without_its_script_the_demo_says_what_is_missing() {
 
 #[tokio::test]
 async fn a_program_that_embeds_a_hub_and_one_for_each_extension_point() {
-    for name in ["embed", "own_model", "own_middleware", "own_protocol"] {
+    let own = ["peer", "model", "hook", "policy", "advisor", "protocol", "middleware", "names", "store"];
+    for name in ["embed".to_owned()].into_iter().chain(own.map(|point| format!("own_{point}"))) {
+        let name = name.as_str();
         let (done, output) = finished(Command::new(beside_the_tests(&format!("examples/{name}"))), name).await;
         assert!(done, "{name}:\n{output}");
     }

@@ -1,4 +1,4 @@
-//! A key of the hub's own.
+//! Generated signing key of the hub.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::Ed25519KeyPair;

@@ -1,4 +1,4 @@
-//! Signatures that others verify, and theirs: ECDSA over P-256, Ed25519, and RSA.
+//! JSON Web Signatures (RFC 7515), signed and verified: ECDSA over P-256, Ed25519, and RSA.
 //!
 //! Deliberately absent: where the keys of others come from, and any form of what is signed.
 

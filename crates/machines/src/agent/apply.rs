@@ -1,4 +1,4 @@
-//! The fold: what a record that was appended does to the state. Cannot fail.
+//! Apply (event sourcing). The fold: what a record that was appended does to the state. Cannot fail.
 
 use std::sync::Arc;
 

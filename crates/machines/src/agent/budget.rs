@@ -1,5 +1,5 @@
-//! What a run has used, and whether there is some left. It stops with what there is; a little before, the model is told
-//! to come to an end.
+//! Budget of a run. What a run has used, and whether there is some left. It stops with what there is; a little before, the
+//! model is told to come to an end.
 
 use super::Run;
 use super::plan::Price;

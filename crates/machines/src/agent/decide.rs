@@ -1,4 +1,4 @@
-//! The rules: what a happening leads to, given the state. Changes nothing.
+//! Decide. The rules: what a happening leads to, given the state. Changes nothing.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! A setting that may be made in four places. The nearest one counts: request, agent, team, then the whole hub.
+//! Layered settings. A setting that may be made in four places. The nearest one counts: request, agent, team, then the whole
+//! hub.
 
 /// What each place says, if anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

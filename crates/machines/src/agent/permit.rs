@@ -1,4 +1,5 @@
-//! May a call be made? By the effects the skill declares, the rules of the agent, and the trust of what the model had read.
+//! Permission of a tool call: by the effects that the skill declares, the rules of the agent, and the trust of what the model
+//! has read (prompt injection).
 //!
 //! Text cannot give rights. What the model may call was fixed when the run began; what it read can only make the answer
 //! stricter: with anything of a peer or the world in context, whatever changes something needs a human yes.

@@ -1,4 +1,4 @@
-//! What an agent is and may do in one run. Fixed when the run begins: nothing that is read later can change it.
+//! Definition of an agent's run. Fixed when the run begins: nothing that is read later can change it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is written down of a run. State is a fold of this.
+//! Records of an agent's run. State is a fold of these.
 
 use serde::{Deserialize, Serialize};
 

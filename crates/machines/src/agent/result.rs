@@ -1,4 +1,4 @@
-//! What the model is told of a call that ended. It learns what happened, never why inside.
+//! The result of a call as the model reads it: what happened, never the internal cause.
 
 use super::record::ToolResult;
 use interlingua_model::content::{Part, Party, Provenance, Trust};

@@ -1,5 +1,5 @@
-//! What the model says, as events of the exchange. Text is streamed once, under the id of its turn; the end repeats none
-//! of it.
+//! Model output as events. What the model says, as events of the exchange. Text is streamed once, under the id of its turn; the
+//! end repeats none of it.
 
 use super::Run;
 use crate::llm;

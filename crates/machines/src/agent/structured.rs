@@ -1,4 +1,5 @@
-//! JSON out of what a model wrote. Models wrap it in fences and in sentences; the value itself is then checked whole.
+//! JSON extraction. JSON out of what a model wrote. Models wrap it in fences and in sentences; the value itself is then checked
+//! whole.
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! How much of a call's arguments an audit keeps: nothing, their shape, or what they say but for secrets.
+//! Redaction of arguments in the audit log: nothing, their shape, or their values without secrets.
 //!
 //! A secret is told by its schema (`writeOnly`, `format: password`), by the name it goes by, or by how tokens look. Names are
 //! guessed generously: one value too many left out does no harm.

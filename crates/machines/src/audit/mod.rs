@@ -1,5 +1,5 @@
-//! A record of decisions that shows whether somebody changed it: each page holds the digest of the one before it, and now and
-//! then a page is a checkpoint, signed over all before it.
+//! Tamper-evident audit log (hash chain). A record of decisions that shows whether somebody changed it: each page holds the
+//! digest of the one before it, and now and then a page is a checkpoint, signed over all before it.
 //!
 //! A page's digest is made of the digests of its lines, and a line's of its text and some random bytes. So what a line says
 //! can be taken out, as somebody may have the right to be forgotten, and the chain still holds; what it said cannot be guessed

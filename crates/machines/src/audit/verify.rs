@@ -1,4 +1,4 @@
-//! Going through a chain of pages in their order, and naming the first one that does not fit.
+//! Verification of the hash chain. Going through a chain of pages in their order, and naming the first one that does not fit.
 
 use super::{BEGINNING, Checkpoint, Page, Verify, key_name};
 use interlingua_model::digest::Digest;

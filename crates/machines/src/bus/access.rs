@@ -1,4 +1,4 @@
-//! Lists of who may read: names of agents, or subjects as the hub spells them.
+//! Access lists: names of agents, or subjects as the hub spells them.
 //!
 //! A bare name is an agent's. People, hubs, devices and orchestrators are named with their kind, `user:ann`, `hub:1f`,
 //! `device:lamp`, `orchestrator:gal`, so that nobody reads what was meant for another by choosing that one's name; `owner` is the

@@ -1,5 +1,5 @@
-//! Agents that speak to one another through the hub: messages, an inbox for each agent, topics that events are published
-//! on, and who may read what.
+//! Message bus. Agents that speak to one another through the hub: messages, an inbox for each agent, topics that events are
+//! published on, and who may read what.
 //!
 //! [`message`] is what is sent. [`inbox`] is the machine of one agent's inbox: what waits for it, in which order it is
 //! shown, what was answered; a fold of its records like a task is. [`topic`] names events and says which of them a

@@ -1,4 +1,4 @@
-//! How urgent a message between agents is, from 1 to 10 as they write it.
+//! Priority of a message between agents, from 1 to 10 as they write it.
 
 use interlingua_model::Priority;
 

@@ -1,5 +1,5 @@
-//! What a call says of the message between agents that made it: what a call has no field for, and whoever takes it on, to an inbox
-//! or over a wire, may want to tell. Only calls that such a message made are believed.
+//! Message metadata of a call. What a call says of the message between agents that made it: what a call has no field for, and
+//! whoever takes it on, to an inbox or over a wire, may want to tell. Only calls that such a message made are believed.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Agents by what they offer.
+//! Search for agents by what they offer.
 
 use crate::words::fold;
 use interlingua_model::card::{Card, Skill};

@@ -1,4 +1,5 @@
-//! Schemas in short: `{"origin": "string", "seats": "integer"}` for an object with these members, all of them needed.
+//! Shorthand for JSON Schema. Schemas in short: `{"origin": "string", "seats": "integer"}` for an object with these members,
+//! all of them needed.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Names of topics, and patterns over them.
+//! Topic names, and patterns over them.
 //!
 //! A topic is steps with dots between: `travel.flights.delayed`. In a pattern `*` stands for one step, and `**` at the end
 //! for whatever follows, also for nothing.

@@ -1,4 +1,5 @@
-//! The fold: what a record that was appended does to the state, and what follows from that by rule. Cannot fail.
+//! Apply (event sourcing). The fold: what a record that was appended does to the state, and what follows from that by rule.
+//! Cannot fail.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,4 +1,4 @@
-//! Changes to a plan while it runs. What runs or has ended is history and stays; the rest may change.
+//! Edits of a running plan. Changes to a plan while it runs. What runs or has ended is history and stays; the rest may change.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which peer does a step: one that has what it wants, is there, has room, and has the least to do.
+//! Placement. Which peer does a step: one that has what it wants, is there, has room, and has the least to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a plan consists of, and when it is one.
+//! Structure of a plan, and its validation.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

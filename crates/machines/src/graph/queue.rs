@@ -1,4 +1,4 @@
-//! Steps that could run, in order: the more urgent first, then those that were planned first.
+//! Ready queue. Steps that could run, in order: the more urgent first, then those that were planned first.
 //!
 //! They stand in one row for each want, and only the first of each row is compared with the others. So a peer that is busy
 //! costs one look, however many steps wait for it.

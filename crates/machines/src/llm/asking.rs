@@ -1,5 +1,5 @@
-//! One question to a model, from the first attempt to a reply or a failure: what is put together, waited for and tried
-//! again. Whoever drives it opens streams and watches the clock; what to do next is said here.
+//! Request to a model. One question to a model, from the first attempt to a reply or a failure: what is put together, waited
+//! for and tried again. Whoever drives it opens streams and watches the clock; what to do next is said here.
 
 use super::{Assembler, Backoff, Bounds, Broken, Event, Failure, Listening, Patience, Reply};
 use interlingua_model::id::Time;

@@ -1,4 +1,4 @@
-//! Events in, one reply out. What a stream must not do is decided here, once for all providers.
+//! Stream assembler. Events in, one reply out. What a stream must not do is decided here, once for all providers.
 
 use bytes::Bytes;
 

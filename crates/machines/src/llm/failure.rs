@@ -1,4 +1,4 @@
-//! Why a model did not answer, whether to ask again, and when.
+//! Failures of a model: the kind, whether to retry, and when.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! How many questions one provider is asked at once, and how many in a minute. Whoever must wait is told until when.
+//! Rate limit of a provider. How many questions one provider is asked at once, and how many in a minute. Whoever must wait is
+//! told until when.
 
 use std::time::Duration;
 

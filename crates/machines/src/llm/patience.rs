@@ -1,4 +1,5 @@
-//! How long a model is waited for: until it begins, between two events, and in all. The last one ends what only drips.
+//! Timeouts. How long a model is waited for: until it begins, between two events, and in all. The last one ends what only
+//! drips.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What a provider must offer: a stream of events for a prompt. Drivers implement this; nothing above knows which one runs.
+//! Model port. What a provider must offer: a stream of events for a prompt. Drivers implement this; nothing above knows which
+//! one runs.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

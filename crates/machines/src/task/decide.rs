@@ -1,4 +1,4 @@
-//! The rules: what a happening leads to, given the state. Changes nothing.
+//! Decide. The rules: what a happening leads to, given the state. Changes nothing.
 
 use super::{
     Asking, Decision, Effect, Happening, MAX_ARTIFACTS_HELD, MAX_OPEN_QUESTIONS, MAX_QUESTION, Standing, Task,

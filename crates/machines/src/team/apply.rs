@@ -1,4 +1,4 @@
-//! The fold: what a record that was appended does to the state. Cannot fail.
+//! Apply (event sourcing). The fold: what a record that was appended does to the state. Cannot fail.
 
 use super::{Earlier, Given, Phase, Place, Record, Round, Seat, Stand, Team, TeamPlan, Verdict};
 use interlingua_model::event::Usage;

@@ -1,4 +1,5 @@
-//! What a member is shown. Peers appear under labels that neither change nor say who they are, until the end.
+//! Prompt of a member. What a member is shown. Peers appear under labels that neither change nor say who they are, until the
+//! end.
 //!
 //! The rules are the hub's own words; the task is the caller's; answers are data of whoever gave them and carry the trust
 //! of all their author had read. Votes, counts and others' reasoning are never shown.

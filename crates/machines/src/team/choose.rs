@@ -1,4 +1,4 @@
-//! Who won. Plurality of votes; ties go to whom was registered first; self-votes count; there is no quorum.
+//! Vote count. Who won. Plurality of votes; ties go to whom was registered first; self-votes count; there is no quorum.
 
 use super::{Choice, How, Mode, Seat, Stand, Team};
 

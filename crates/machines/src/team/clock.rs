@@ -1,4 +1,4 @@
-//! Time: the team's own, a round's soft limit, and the hard one a grace after its notice.
+//! Time limits: of the team, of a round (soft), and a hard limit a grace period after the notice.
 
 use super::{Phase, Round, Seat, Stand, Team};
 use interlingua_model::id::Time;

@@ -1,4 +1,4 @@
-//! The rules: what a happening leads to, given the state. Changes nothing.
+//! Decide. The rules: what a happening leads to, given the state. Changes nothing.
 
 use super::{
     Choice, Decision, Effect, Ending, Evaluation, Happening, How, Mode, Offer, Phase, Record, Seat, Source, Stand,

@@ -1,4 +1,4 @@
-//! Is an answer new? Compared as words, and as text without the paths of workspaces.
+//! Novelty check. Is an answer new? Compared as words, and as text without the paths of workspaces.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Who is on a team, what it was asked, and the rules it plays by. Written down once, at the start of the run.
+//! Definition of a team's run: members, question and rules. Stored once, at the start of the run.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

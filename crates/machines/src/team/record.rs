@@ -1,4 +1,4 @@
-//! What is written down of a team run. State is a fold of this; the live view is its tail.
+//! Records of a team run. State is a fold of these; the live view is its tail.
 
 use serde::{Deserialize, Serialize};
 

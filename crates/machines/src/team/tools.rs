@@ -1,4 +1,4 @@
-//! The team's own tools as a model is offered them. They are never run: a call of one is a decision of the team.
+//! Tool definitions of a team for models. They are never run: a call of one is a decision of the team.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! One response of a member: what it decided, or what was wrong with it.
+//! One response of a member: its decision, or what was wrong with it.
 
 use super::{
     Ignored, MAX_ANSWER, MAX_ANSWERS, MAX_REASON, Mode, Offer, Record, Refusal, Round, Seat, Stand, Stopped, Team, Vote,

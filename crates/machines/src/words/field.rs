@@ -1,4 +1,4 @@
-//! The fields of an input schema: their types, which of them are missing, and the form that asks for those.
+//! Fields of an input schema: their types, which of them are missing, and the form that asks for those.
 //!
 //! Only what plain words need is read: `properties`, `required`, `type`, `format`, `enum`, `const`, `description`, behind
 //! references within the schema and without the `null` that makes a property optional. Whether the whole input is valid is

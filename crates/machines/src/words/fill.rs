@@ -1,6 +1,6 @@
-//! The last step for words that no phrase and no ranking understands: a model is shown skills with their schemas and may fill
-//! one of them in. It chooses among what it is shown and writes arguments, nothing else; what it writes is checked like
-//! anybody's arguments, and it may say that nothing fits.
+//! Slot filling by a model. The last step for words that no phrase and no ranking understands: a model is shown skills with
+//! their schemas and may fill one of them in. It chooses among what it is shown and writes arguments, nothing else; what it
+//! writes is checked like anybody's arguments, and it may say that nothing fits.
 
 use std::sync::Arc;
 

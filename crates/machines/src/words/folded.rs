@@ -1,4 +1,4 @@
-//! The whole of a call for a person who is to say yes to it.
+//! The whole of a call for a person who is asked to approve it.
 //!
 //! Arguments are shown as they are sent. Where they are too long for that, a long value is folded into its length and the
 //! digest of its bytes, each in its place, so that what is short beside it is still read; where that is not enough, whole

@@ -1,4 +1,4 @@
-//! What a sentence gives a skill that was found by ranking: the values that stand in it.
+//! Slot filling from a sentence: the values in it for a skill that was found by ranking.
 //!
 //! Nothing is guessed. A value fills a parameter where no other parameter and no other value comes into question, or where
 //! the parameter's name stands before it; any other value is [`Unclear`], and the speaker is asked. Numbers and quoted texts

@@ -1,4 +1,4 @@
-//! The phrases of all skills, and which of them a text is.
+//! Phrase matcher: the phrases of all skills, and which of them a text matches.
 
 use super::field::{Field, field, missing};
 use super::lexicon::{Language, Locale};

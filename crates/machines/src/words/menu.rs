@@ -1,4 +1,4 @@
-//! What there is to ask for, in a few lines for a person: the answer to a greeting, and to words that fit nothing.
+//! Help text. What there is to ask for, in a few lines for a person: the answer to a greeting, and to words that fit nothing.
 
 use std::collections::BTreeMap;
 

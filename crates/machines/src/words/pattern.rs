@@ -1,4 +1,4 @@
-//! The written form of a phrase, and what is wrong with it. The grammar is in the module above.
+//! Phrase parser: the written form of a phrase, and its errors. The grammar is in the module above.
 
 use super::token::core;
 use super::value::{Kind, Pick};

@@ -1,4 +1,4 @@
-//! A pattern as instructions of a small machine, and the words by which a phrase is found.
+//! Compiled phrases: a pattern as instructions of a small machine, and the words by which a phrase is found.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! When no phrase matches: what to make of the hits of the full-text index.
+//! Decision by full-text rank, when no phrase matches.
 //!
 //! One hit is taken only if it is good and clearly better than the next; otherwise the speaker is asked. What the sentence
 //! gives it is read elsewhere ([`given`](super::given)).

@@ -1,4 +1,4 @@
-//! What the hub itself says, in every language it speaks, in one place.
+//! Texts of the hub to people, in every language it has.
 //!
 //! Names and titles come from peers: they are shown shortened and with nothing hidden in them, as data.
 

@@ -1,4 +1,4 @@
-//! A text as a row of words, each with its place in the original.
+//! Tokenizer: a text as words, each with its position in the original.
 //!
 //! Words are separated by white space; what stands in quotation marks is one word, so that a path or a title with spaces
 //! can be said. Punctuation around a word does not count when it is compared, and is left off the ends of a value.

@@ -1,4 +1,4 @@
-//! How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
+//! Value count. How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
 
 use super::reader::most_values;
 
@@ -24,6 +24,7 @@ enum State {
 }
 
 impl Count {
+    /// Counts bytes that are all there.
     pub fn of(bytes: &[u8]) -> Count {
         let mut count = Count::default();
         count.feed(bytes);

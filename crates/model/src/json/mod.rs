@@ -52,6 +52,7 @@ impl Json {
         Json::parse_within(raw, DEFAULT_DEPTH)
     }
 
+    /// As [`Json::parse`], with another limit of nesting: at most [`MAX_DEPTH`].
     pub fn parse_within(raw: Bytes, depth: usize) -> Result<Json, BadJson> {
         let mut reader = Reader::new(&raw, depth)?;
         let (start, end) = reader.skip()?;
@@ -69,6 +70,7 @@ impl Json {
         Json { raw: text.into(), made: OnceLock::new() }
     }
 
+    /// Writes a tree as bytes, and keeps the tree.
     pub fn from_tree(tree: Tree) -> Json {
         // Writing a tree of strings, numbers and maps with string keys has no way to fail.
         let raw = serde_json::to_vec(&tree).unwrap_or_else(|_| b"null".to_vec());
@@ -77,10 +79,12 @@ impl Json {
         json
     }
 
+    /// `null`.
     pub fn null() -> Json {
         Json { raw: Bytes::from_static(b"null"), made: OnceLock::new() }
     }
 
+    /// `{}`.
     pub fn empty_object() -> Json {
         Json { raw: Bytes::from_static(b"{}"), made: OnceLock::new() }
     }
@@ -91,10 +95,12 @@ impl Json {
         Json { raw: Bytes::copy_from_slice(&self.raw), made: self.made.clone() }
     }
 
+    /// The bytes as they came, without white space around them.
     pub fn as_bytes(&self) -> &Bytes {
         &self.raw
     }
 
+    /// The text as it came, without white space around it.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.raw).unwrap_or("null")
     }
@@ -105,14 +111,17 @@ impl Json {
         &self.made.get_or_init(|| Made::of(tree::tree(self))).tree
     }
 
+    /// The member of this name, where the value is an object that has one. Makes the tree.
     pub fn get(&self, key: &str) -> Option<&Tree> {
         self.tree().get(key)
     }
 
+    /// Is it an object? Costs nothing.
     pub fn is_object(&self) -> bool {
         self.raw.first() == Some(&b'{')
     }
 
+    /// Is it `null`? Costs nothing.
     pub fn is_null(&self) -> bool {
         &self.raw[..] == b"null"
     }

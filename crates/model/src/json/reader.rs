@@ -39,32 +39,46 @@ const FEW_KEYS: usize = 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at byte {at}")]
 pub struct BadJson {
+    /// The byte at which the problem was noticed, from 0.
     pub at: usize,
+    /// What is wrong.
     pub problem: Problem,
 }
 
+/// What can be wrong with JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
+    /// The bytes are not UTF-8 (RFC 8259 section 8.1).
     #[error("not UTF-8")]
     NotUtf8,
+    /// A value is not complete.
     #[error("the input ends too early")]
     Ends,
+    /// A byte that the grammar does not allow here.
     #[error("unexpected byte")]
     Unexpected,
+    /// More arrays and objects within one another than the reader allows.
     #[error("nested too deeply")]
     TooDeep,
+    /// More values than [`most_values`].
     #[error("more than {} values", most_values())]
     TooMany,
+    /// Two readers could take different ones, so neither is taken (RFC 8259 section 4).
     #[error("the same key twice in one object")]
     DuplicateKey,
+    /// An escape of half a character.
     #[error("half of a surrogate pair")]
     LoneSurrogate,
+    /// A backslash with something after it that the grammar does not know.
     #[error("bad escape")]
     BadEscape,
+    /// A control character that is not escaped.
     #[error("control character in a string")]
     ControlCharacter,
+    /// A number with a leading zero, a lonely sign or no digits.
     #[error("bad number")]
     BadNumber,
+    /// Bytes after the end of the value.
     #[error("something follows the value")]
     Trailing,
 }
@@ -72,11 +86,17 @@ pub enum Problem {
 /// The kind of the next value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool,
+    /// A number.
     Number,
+    /// A string.
     String,
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
@@ -343,6 +363,7 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// `true` or `false`.
     pub fn bool(&mut self) -> Result<bool, BadJson> {
         match self.next_byte()? {
             b't' => self.word("true").map(|()| true),
@@ -350,6 +371,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// `null`.
     pub fn null(&mut self) -> Result<(), BadJson> {
         self.next_byte()?;
         self.word("null")

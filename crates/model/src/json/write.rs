@@ -1,4 +1,5 @@
-//! How JSON is written: strings with the shortest escapes, and values in a spelling by which two can be compared.
+//! JSON writer and canonical forms. How JSON is written: strings with the shortest escapes, and values in a spelling by which
+//! two can be compared.
 //!
 //! [`spell`] is the one walk of every canonical form. What they differ in is their [`Spelling`]; ours, by which arguments are
 //! compared, leaves numbers as they were written.
@@ -10,7 +11,9 @@ use super::reader::{BadJson, Kind, Problem, Reader};
 
 /// What one canonical form differs in from another.
 pub trait Spelling {
+    /// Writes a number, given as it was written.
     fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Problem>;
+    /// Writes a string with its quotes, given unescaped.
     fn string(text: &str, out: &mut Vec<u8>);
     /// Which of two members of an object comes first.
     fn order(one: &str, other: &str) -> Ordering;

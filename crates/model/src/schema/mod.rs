@@ -1,4 +1,4 @@
-//! What it costs to hold a value against a JSON Schema, before anybody does it.
+//! Cost of JSON Schema validation. What it costs to hold a value against a JSON Schema, before anybody does it.
 //!
 //! A schema comes from a peer and the value from a caller, and a validator follows both: forty definitions that each use the
 //! next one twice are 2^40 evaluations. [`Outline`] reads a schema as a graph of subschemas. On reading it refuses what one
@@ -36,20 +36,28 @@ const BUDGET_BY_BYTE: u64 = 4;
 /// Why no value is held against a schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
+    /// Larger than [`MAX_BYTES`].
     #[error("its schema is larger than {MAX_BYTES} bytes")]
     Large,
+    /// More subschemas than [`MAX_SUBSCHEMAS`].
     #[error("its schema has more than {MAX_SUBSCHEMAS} subschemas")]
     Subschemas,
+    /// More evaluations at one place than [`MAX_EXPANSION`].
     #[error("its schema costs more than {MAX_EXPANSION} evaluations for one place of a value")]
     Expansion,
+    /// A `$ref` leads back to itself at the same place of the value.
     #[error("its schema refers to itself without going into the value")]
     Loop,
+    /// Nested deeper than [`MAX_NESTED`].
     #[error("its schema is nested deeper than {MAX_NESTED} subschemas")]
     Nested,
+    /// A `$ref` leads out of the schema, or to nothing.
     #[error("its schema refers to '{0}'; only references within the schema are followed")]
     Reference(String),
+    /// Another resource within the schema would change what references mean.
     #[error("its schema has an $id inside it; only one resource is followed")]
     Resource,
+    /// More states than [`MAX_STATES`].
     #[error("its schema has regular expressions of more than {MAX_STATES} states")]
     Patterns,
 }
@@ -67,6 +75,7 @@ pub struct Outline {
 }
 
 impl Outline {
+    /// Reads a schema; `bytes` is the length of its text.
     pub fn of(schema: &Tree, bytes: usize) -> Result<Outline, Unfit> {
         if bytes > MAX_BYTES {
             return Err(Unfit::Large);

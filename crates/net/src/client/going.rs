@@ -1,5 +1,6 @@
-//! An exchange that goes on by itself and tells what it has to tell. It takes no input: to cancel it is to drop it, and what it
-//! holds says so to the other side; one that ends in an orderly way by itself is told by a token instead.
+//! Exchange without input. An exchange that goes on by itself and tells what it has to tell. It takes no input: to cancel it is
+//! to drop it, and what it holds says so to the other side; one that ends in an orderly way by itself is told by a token
+//! instead.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

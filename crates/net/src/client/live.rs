@@ -1,4 +1,5 @@
-//! Work with a peer that goes on: a future that says records and hears signals, as the running end of a call.
+//! Live exchange with a peer. Work with a peer that goes on: a future that says records and hears signals, as the running end
+//! of a call.
 //!
 //! Nothing is spawned: the work is polled by whoever reads what it says, and ends when that one lets go of it.
 

@@ -1,5 +1,5 @@
-//! What every edge shares that calls others over the network: one way to connect, to verify, to try again, to know who is
-//! there. Nothing here knows a protocol.
+//! HTTP client side. What every edge shares that calls others over the network: one way to connect, to verify, to try again, to
+//! know who is there. Nothing here knows a protocol.
 //!
 //! [`http`] is a pool of connections, [`answers`] how much is read of what comes back, [`h2_pool`] those that many calls share, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
 //! comes by a token that a server wants, [`transport_error`] why nothing came back, [`call_failure`] what the hub is told then, [`retry`] when to try again, [`health`] whether a peer

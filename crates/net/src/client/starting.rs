@@ -1,4 +1,4 @@
-//! A peer that is registered and has not said yet what it offers.
+//! A peer that is registered and has not yet listed its skills.
 
 use std::time::Duration;
 

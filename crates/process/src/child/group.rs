@@ -1,4 +1,4 @@
-//! A child process and everything it starts: one process group, ended as one, with what has left the group.
+//! Process group. A child process and everything it starts: one process group, ended as one, with what has left the group.
 
 use std::io;
 use std::process::ExitStatus;

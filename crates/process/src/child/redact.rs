@@ -1,5 +1,5 @@
-//! What a program prints may hold what it was given in confidence: the values of allowed variables are blotted out of
-//! notes and errors. A result is the tool's answer and stays as it is.
+//! Redaction of output. What a program prints may hold what it was given in confidence: the values of allowed variables are
+//! blotted out of notes and errors. A result is the tool's answer and stays as it is.
 
 use std::ffi::OsString;
 

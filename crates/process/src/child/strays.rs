@@ -1,4 +1,5 @@
-//! What a program started and what has left its process group: found by the mark that it inherited, and by who started whom.
+//! Escaped processes. What a program started and what has left its process group: found by the mark that it inherited, and by
+//! who started whom.
 //!
 //! A program leaves its group with `setsid` and its parent with a second fork, but what it starts keeps the environment that the
 //! program was given. Every program is given a mark of its own there, so nothing of another program, of another hub or of

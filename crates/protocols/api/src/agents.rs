@@ -1,4 +1,4 @@
-//! `/api/agents`: who can be sent a message, found by what they offer; and agents that register themselves.
+//! `/api/agents`: the agents that can receive messages, search by what they offer, and registration.
 //!
 //! Every peer that its reader may see is an agent here, whatever it speaks. A registered one belongs to whoever registered
 //! it: they alone read its messages, answer for it and unregister it.

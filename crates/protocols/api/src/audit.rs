@@ -1,5 +1,5 @@
-//! `/api/audit`: every decision of the hub as lines for people, and as the records they were written in for whoever verifies
-//! them.
+//! `/api/audit`: the audit log. `/api/audit`: every decision of the hub as lines for people, and as the records they were
+//! written in for whoever verifies them.
 
 use std::sync::Arc;
 

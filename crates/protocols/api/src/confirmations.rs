@@ -1,4 +1,4 @@
-//! `/api/confirmations`: calls that wait for an approval, for those who may give it.
+//! `/api/confirmations`: pending approvals, for callers that may approve.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `decode`: a body to a call or a signal. Purely of what was sent; who sent it is known elsewhere.
+//! `decode`: a request body to a call or a signal. It looks only at what was sent; authentication is elsewhere.
 
 use bytes::Bytes;
 use http::HeaderMap;

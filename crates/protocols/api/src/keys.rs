@@ -1,4 +1,4 @@
-//! `/api/keys`: which keys the hub has, and new ones while it runs. For its Owner alone.
+//! `/api/keys`: lists and rotates the keys of the hub. Only for its Owner.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where whoever asks can fetch what the hub keeps: the address beside the digest.
+//! Content links: the address beside the digest of stored content.
 
 use std::sync::Arc;
 

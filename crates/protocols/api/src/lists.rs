@@ -1,5 +1,5 @@
-//! What there is: peers, skills, conversations, the audit. Each list shows what its reader may see, and no more; a caller
-//! who proved nothing sees what is public and no list of anything else.
+//! Lists. What there is: peers, skills, conversations, the audit. Each list shows what its reader may see, and no more; a
+//! caller who proved nothing sees what is public and no list of anything else.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

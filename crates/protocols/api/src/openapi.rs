@@ -35,28 +35,31 @@ const SEARCH: &[(&str, &str)] = &[
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
 const AGENTS: &[(&str, &str)] = &[
-    ("skill", "Only those that offer exactly this skill"),
-    ("tag", "Only those with a skill of this tag"),
-    ("provider", "Only those of this organisation"),
-    ("q", "Only those that say all of these words of themselves"),
+    ("skill", "Only agents that offer exactly this skill"),
+    ("tag", "Only agents with a skill that has this tag"),
+    ("provider", "Only agents of this organisation"),
+    ("q", "Only agents whose description contains all these words"),
     ("registered", "`true`: only those that were registered here"),
     ("after", "The cursor `next` of the page before"),
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
 const MESSAGES: &[(&str, &str)] = &[
-    ("agent", "What waits for this agent, the most urgent first"),
-    ("topic", "What was published on these topics: `*` stands for one step, `**` for all that follow"),
-    ("after", "Of topics: the number of the last one seen; without it, what comes, or the first page of what there is"),
+    ("agent", "Pending messages of this agent, the most urgent first"),
+    ("topic", "Events published on these topics: `*` matches one segment, `**` all that follow"),
+    (
+        "after",
+        "For topics: the number of the last event that you have seen. Without it: new events, or the first page of stored ones",
+    ),
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
 const ARTIFACTS: &[(&str, &str)] = &[
-    ("task", "Only what this task made"),
+    ("task", "Only artifacts of this task"),
     ("after", "The cursor `next` of the page before"),
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
 const TASKS: &[(&str, &str)] = &[
-    ("state", "Only those in this state"),
-    ("conversation", "Only those of this conversation"),
+    ("state", "Only tasks in this state"),
+    ("conversation", "Only tasks of this conversation"),
     ("after", "The cursor `next` of the page before"),
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
@@ -114,7 +117,13 @@ const fn answering(operation: Operation, status: &'static str) -> Operation {
 /// Agents, and what they write to one another.
 fn agents() -> Vec<Operation> {
     vec![
-        page("/api/agents", "find_agents", "Who can be sent a message", AGENTS, schema::<PageView<AgentView>>),
+        page(
+            "/api/agents",
+            "find_agents",
+            "List the agents that can receive messages",
+            AGENTS,
+            schema::<PageView<AgentView>>,
+        ),
         answering(
             post(
                 "/api/agents",
@@ -125,25 +134,25 @@ fn agents() -> Vec<Operation> {
             ),
             "201",
         ),
-        get("/api/agents/{id}", "read_agent", "One agent", schema::<AgentView>),
+        get("/api/agents/{id}", "read_agent", "Read an agent", schema::<AgentView>),
         delete("/api/agents/{id}", "unregister_agent", "Unregister an agent"),
         streamed(page(
             "/api/messages",
             "read_messages",
-            "Messages that wait for an agent, or events on topics after `Last-Event-ID`: as they come, or a page of those there are",
+            "Read the pending messages of an agent, or the events on topics after `Last-Event-ID`: as a stream, or as a page",
             MESSAGES,
             schema::<PageView<NumberedMessage>>,
         )),
         streamed(post(
             "/api/messages",
             "send_message",
-            "Send a message, or an array of them; the answer is a message, or an array of them",
+            "Send a message or an array of messages; the response is a message or an array of messages",
             schema::<MessageView>,
             schema::<MessageView>,
         )),
         Operation {
-            query: &[("agent", "Whose message it is")],
-            ..delete("/api/messages/{id}", "put_message_aside", "An agent has read a message that wants no answer")
+            query: &[("agent", "The agent that the message is for")],
+            ..delete("/api/messages/{id}", "put_message_aside", "Mark a message that needs no answer as read")
         },
     ]
 }
@@ -154,7 +163,7 @@ fn artifacts() -> Vec<Operation> {
         page(
             "/api/artifacts",
             "list_artifacts",
-            "What you may read, newest first",
+            "List the artifacts that you may read, newest first",
             ARTIFACTS,
             schema::<PageView<SharedArtifactView>>,
         ),
@@ -162,21 +171,26 @@ fn artifacts() -> Vec<Operation> {
             post(
                 "/api/artifacts",
                 "share_artifact",
-                "Share text or JSON, or announce bytes",
+                "Share an artifact: text or JSON, or bytes that you upload afterwards",
                 schema::<ShareRequest>,
                 schema::<SharedArtifactView>,
             ),
             "201",
         ),
-        get("/api/artifacts/{id}", "read_artifact", "One of them", schema::<SharedArtifactView>),
-        delete("/api/artifacts/{id}", "forget_artifact", "Forget one of your own"),
-        get("/api/artifacts/{id}/content", "fetch_artifact", "Its bytes, whole or a range", bytes),
+        get("/api/artifacts/{id}", "read_artifact", "Read an artifact", schema::<SharedArtifactView>),
+        delete("/api/artifacts/{id}", "forget_artifact", "Delete one of your artifacts"),
+        get(
+            "/api/artifacts/{id}/content",
+            "fetch_artifact",
+            "Download the bytes of an artifact, whole or a range",
+            bytes,
+        ),
         Operation {
             method: "put",
             ..get(
                 "/api/artifacts/{id}/content",
                 "fill_artifact",
-                "The bytes of one that waits for them",
+                "Upload the bytes of an artifact that was announced",
                 schema::<SharedArtifactView>,
             )
         },
@@ -186,7 +200,7 @@ fn artifacts() -> Vec<Operation> {
             ..get(
                 "/api/artifacts/{id}/access",
                 "relist_artifact",
-                "Another list of who may read it",
+                "Replace the list of readers of an artifact",
                 schema::<SharedArtifactView>,
             )
         },
@@ -200,40 +214,52 @@ fn bytes(_: &mut SchemaGenerator) -> Value {
 
 fn exchanges() -> Vec<Operation> {
     vec![
-        page("/api/peers", "list_peers", "Who can be called", PAGE, schema::<PageView<PeerView>>),
-        page("/api/skills", "list_skills", "What they can do", SEARCH, schema::<PageView<SkillView>>),
+        page("/api/peers", "list_peers", "List the peers that you may call", PAGE, schema::<PageView<PeerView>>),
+        page(
+            "/api/skills",
+            "list_skills",
+            "List or search the skills that you may call",
+            SEARCH,
+            schema::<PageView<SkillView>>,
+        ),
         streamed(post(
             "/api/exchanges",
             "call",
-            "Call a skill, a peer in plain words, or the front door; closing the connection cancels",
+            "Call a skill, a peer in plain words, or the hub in plain words; closing the connection cancels the call",
             schema::<ExchangeRequest>,
             schema::<ExchangeView>,
         )),
         delete("/api/exchanges/{id}", "cancel_exchange", "Cancel an exchange"),
-        page("/api/tasks", "list_tasks", "Kept exchanges, newest first", TASKS, schema::<PageView<TaskView>>),
+        page(
+            "/api/tasks",
+            "list_tasks",
+            "List tasks (stored exchanges), newest first",
+            TASKS,
+            schema::<PageView<TaskView>>,
+        ),
         answering(
             post(
                 "/api/tasks",
                 "start_task",
-                "Call without waiting; the answer has the id",
+                "Start a task without waiting for it; the response has its id",
                 schema::<ExchangeRequest>,
                 schema::<TaskView>,
             ),
             "202",
         ),
-        get("/api/tasks/{id}", "read_task", "One task as it stands", schema::<TaskView>),
+        get("/api/tasks/{id}", "read_task", "Read the current state of a task", schema::<TaskView>),
         delete("/api/tasks/{id}", "cancel_task", "Cancel a task"),
         streamed(page(
             "/api/tasks/{id}/events",
             "watch_task",
-            "Its events after `Last-Event-ID`: as they come until it has finished, or a page of those there are",
+            "Read the events of a task after `Last-Event-ID`: as a stream until it has finished, or as a page",
             PAGE,
             schema::<PageView<NumberedEvent>>,
         )),
         streamed(page(
             "/api/tasks/{id}/timeline",
             "read_timeline",
-            "What an agent or a team did, step by step: as it happens until it is over, or a page of what there is",
+            "Read the steps of an agent or a team: as a stream until the run has ended, or as a page",
             PAGE,
             schema::<PageView<StepView>>,
         )),
@@ -241,7 +267,7 @@ fn exchanges() -> Vec<Operation> {
             post(
                 "/api/tasks/{id}/signals",
                 "signal_task",
-                "Answer a question, say more, or cancel",
+                "Answer a question, send more input, or cancel",
                 schema::<SignalRequest>,
                 schema::<TaskView>,
             ),
@@ -250,26 +276,26 @@ fn exchanges() -> Vec<Operation> {
         page(
             "/api/confirmations",
             "list_confirmations",
-            "Calls that wait for an approval which you may give",
+            "List the pending approvals that you may decide",
             PAGE,
             schema::<PageView<QuestionView>>,
         ),
-        get("/api/confirmations/{id}", "read_confirmation", "One of them", schema::<QuestionView>),
+        get("/api/confirmations/{id}", "read_confirmation", "Read a pending approval", schema::<QuestionView>),
         post(
             "/api/confirmations/{id}",
             "decide_confirmation",
-            "Approve or deny it",
+            "Approve or deny a call",
             schema::<ConfirmationRequest>,
             schema::<TaskView>,
         ),
         page(
             "/api/conversations",
             "list_conversations",
-            "Exchanges that share context",
+            "List conversations",
             PAGE,
             schema::<PageView<ConversationView>>,
         ),
-        delete("/api/conversations/{id}", "forget_conversation", "Forget a conversation and what it holds"),
+        delete("/api/conversations/{id}", "forget_conversation", "Delete a conversation and its content"),
     ]
 }
 
@@ -279,62 +305,66 @@ fn sites() -> Vec<Operation> {
         page(
             "/api/sites/sessions",
             "list_site_sessions",
-            "Sessions that websites keep for you",
+            "List your sessions at driven websites",
             PAGE,
             schema::<PageView<SiteSessionView>>,
         ),
-        delete("/api/sites/sessions/{id}", "end_site_session", "End a session and forget what was kept of it"),
+        delete("/api/sites/sessions/{id}", "end_site_session", "End a session and delete its stored data"),
     ]
 }
 
 /// What was decided, and why.
 fn decisions() -> Vec<Operation> {
     vec![
-        page(
-            "/api/audit",
-            "list_audit",
-            "Every decision of the hub, newest first",
-            PAGE,
-            schema::<PageView<AuditView>>,
-        ),
+        page("/api/audit", "list_audit", "Read the audit log, newest first", PAGE, schema::<PageView<AuditView>>),
         post(
             "/api/audit/forget",
             "forget_in_audit",
-            "Take out what the lines of one caller say; the chain still holds",
+            "Redact the lines of one caller; the hash chain stays valid",
             schema::<AuditForgetRequest>,
             schema::<AuditForgottenView>,
         ),
         page(
             "/api/audit/pages",
             "read_audit",
-            "The records of the audit as they were written, oldest first, to be verified",
+            "Export the records of the audit log as they were written, oldest first, for verification",
             PAGE,
             schema::<AuditPagesView>,
         ),
         post(
             "/api/explain",
             "explain",
-            "Why somebody may do something, or not; for the hub's Owner",
+            "Explain why a caller may or may not do something; only for the hub's Owner",
             schema::<ExplainRequest>,
             schema::<ExplainView>,
         ),
-        get("/api/tokens", "list_tokens", "Who has a token that the hub keeps; for its Owner", schema::<TokensView>),
+        get(
+            "/api/tokens",
+            "list_tokens",
+            "List the access tokens that the hub stores; only for its Owner",
+            schema::<TokensView>,
+        ),
         Operation {
             status: "201",
             ..post(
                 "/api/tokens",
                 "create_token",
-                "A token for somebody, told this once; for the hub's Owner",
+                "Create an access token, which is shown only once; only for the hub's Owner",
                 schema::<TokenRequest>,
                 schema::<TokenMadeView>,
             )
         },
-        delete("/api/tokens/{id}", "revoke_token", "Take back the token of somebody, by name; for the hub's Owner"),
-        get("/api/keys", "list_keys", "Which keys the hub has, never what they are; for its Owner", schema::<KeysView>),
+        delete("/api/tokens/{id}", "revoke_token", "Revoke an access token, by name; only for the hub's Owner"),
+        get(
+            "/api/keys",
+            "list_keys",
+            "List the hub's keys by id, never the keys themselves; only for its Owner",
+            schema::<KeysView>,
+        ),
         post(
             "/api/keys/rotate",
             "rotate_keys",
-            "A new key, which seals from now on, a new token of the Owner, or a new key that signs the audit; for the hub's Owner",
+            "Rotate a key: the encryption key, the Owner's token, or the signing key of the audit log; only for the hub's Owner",
             schema::<RotateRequest>,
             schema::<KeysView>,
         ),
@@ -344,7 +374,7 @@ fn decisions() -> Vec<Operation> {
             ..get(
                 "/api/keys/old",
                 "retire_keys",
-                "Seal anew what old keys sealed, in the background, then take them out; for the hub's Owner",
+                "Re-encrypt in the background what old keys encrypted, then remove them; only for the hub's Owner",
                 schema::<KeysView>,
             )
         },
@@ -371,8 +401,8 @@ pub fn document() -> Value {
         "info": {
             "title": "Interlingua",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The hub's own interface. Lists page by cursor; events are server-sent when `Accept` says \
-                            `text/event-stream`. The same `Idempotency-Key` with the same body replays, with another is a conflict.",
+            "description": "The hub's own API. Lists are paginated by cursor. Events are server-sent if `Accept` is \
+                            `text/event-stream`. The same `Idempotency-Key` with the same body returns the first result again; with another body it is a conflict.",
         },
         "paths": paths,
         "components": {
@@ -390,7 +420,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         "parameters": parameters(operation),
         "responses": {
             "default": {
-                "description": "What is wrong",
+                "description": "The request was refused: the reason",
                 "content": { "application/json": { "schema": schema::<ErrorBody>(generator) } },
             },
         },

@@ -1,4 +1,4 @@
-//! Pages: `after` is the cursor of the page before, `limit` how many items at most.
+//! Pagination: `after` is the cursor of the page before, `limit` how many items at most.
 
 use axum::extract::Query;
 use http::Uri;

@@ -1,4 +1,4 @@
-//! The hub's own interface as one of the hub's protocols.
+//! The hub's own API as one of the hub's protocols.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `/api/sites/sessions`: logins that driven websites keep, for those whose they are.
+//! `/api/sites/sessions`: stored logins of driven websites, for their owners.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `/api/tasks`: kept exchanges, which go on without their caller.
+//! `/api/tasks`: stored exchanges, which continue without their caller.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! `GET /api/tasks/{id}/timeline`: what an agent or a team did, step by step, as it wrote it down: answers of models, calls,
-//! answers of members, votes, what was refused and why. A page of it, or as it happens until the task is over.
+//! `GET /api/tasks/{id}/timeline`: steps of a run. `GET /api/tasks/{id}/timeline`: what an agent or a team did, step by step,
+//! as it wrote it down: answers of models, calls, answers of members, votes, what was refused and why. A page of it, or as it
+//! happens until the task is over.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `/api/tokens`: who has a token that the hub keeps, new ones, and one less. For its Owner alone.
+//! `/api/tokens`: lists, creates and revokes access tokens that the hub stores. Only for its Owner.
 
 use std::sync::Arc;
 

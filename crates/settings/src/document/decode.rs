@@ -1,5 +1,5 @@
-//! The tree into typed configuration. After a problem the value it was in is taken out and the rest read again, so one
-//! run shows all that is wrong.
+//! Typed decoding. The tree into typed configuration. After a problem the value it was in is taken out and the rest read again,
+//! so one run shows all that is wrong.
 //!
 //! Messages never quote a value: it may be a secret, or have come from the environment.
 

@@ -1,4 +1,4 @@
-//! A configuration file as a tree in which every value knows its place.
+//! A configuration file as a tree in which every value has its position in the file.
 //!
 //! [`tree`] reads YAML 1.2 into the tree: one document, duplicate keys refused, aliases allowed within a bound.
 //! [`substitute`] puts in what stands elsewhere: `${NAME}` from the environment, `file:PATH` from a file.

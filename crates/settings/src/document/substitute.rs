@@ -1,5 +1,5 @@
-//! What stands elsewhere is put in: `${NAME}` and `${NAME:-otherwise}` from the environment, in any text; `file:PATH` as a
-//! whole value from that file, without its last line end. `$${` is a literal `${`.
+//! Substitution. What stands elsewhere is put in: `${NAME}` and `${NAME:-otherwise}` from the environment, in any text;
+//! `file:PATH` as a whole value from that file, without its last line end. `$${` is a literal `${`.
 //!
 //! It happens on the tree, after YAML has been read: what comes from outside is only ever a text, never more keys. The one
 //! value that is a document of its own, the list of access tokens, is read by [`Substitution::document`].

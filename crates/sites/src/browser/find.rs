@@ -1,4 +1,4 @@
-//! Which Chromium this machine has.
+//! Chromium lookup on this machine.
 
 use std::path::{Path, PathBuf};
 

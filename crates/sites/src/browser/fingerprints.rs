@@ -1,5 +1,6 @@
-//! What elements looked like when they were last used, by action and step: in memory, and in the hub's records so that it
-//! outlives a restart. It belongs to one definition: a changed one begins anew, with the fingerprints it was written with.
+//! Element fingerprints. What elements looked like when they were last used, by action and step: in memory, and in the hub's
+//! records so that it outlives a restart. It belongs to one definition: a changed one begins anew, with the fingerprints it was
+//! written with.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

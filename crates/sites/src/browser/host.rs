@@ -1,5 +1,5 @@
-//! What a driven site needs of the hub that holds it: the time, whose yes counts, a place to remember, a seal for what may not
-//! be read there, and a model where one is configured for this.
+//! Host port of a driven site. What a driven site needs of the hub that holds it: the time, whose yes counts, a place to
+//! remember, a seal for what may not be read there, and a model where one is configured for this.
 
 use std::future::Future;
 use std::pin::Pin;

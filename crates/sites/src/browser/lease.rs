@@ -1,5 +1,5 @@
-//! A page for one call: a fresh one that is gone afterwards, or that of a session, which the next call finds as this one left
-//! it. And the place among those who have a page at once, which a call gives up while a person thinks.
+//! Page lease. A page for one call: a fresh one that is gone afterwards, or that of a session, which the next call finds as
+//! this one left it. And the place among those who have a page at once, which a call gives up while a person thinks.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! The DevTools protocol over a pipe: commands with answers, and what pages tell by themselves, folded into the state of
-//! each page as it arrives. Nothing queues up: a page's state is replaced, not collected.
+//! CDP client. The DevTools protocol over a pipe: commands with answers, and what pages tell by themselves, folded into the
+//! state of each page as it arrives. Nothing queues up: a page's state is replaced, not collected.
 //!
 //! Messages are JSON, each ended by a zero byte. Sessions are flat: one pipe carries all pages, told apart by id.
 

@@ -1,4 +1,5 @@
-//! A browser that is driven: the machine's own Chromium, over a pipe, one fresh context for every call that names no session.
+//! Browser automation. A browser that is driven: the machine's own Chromium, over a pipe, one fresh context for every call that
+//! names no session.
 //!
 //! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed),
 //! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the

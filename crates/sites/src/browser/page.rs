@@ -1,4 +1,4 @@
-//! One context with one page: made for a call and gone with it, or kept for the next call of its session.
+//! Browser context. One context with one page: made for a call and gone with it, or kept for the next call of its session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

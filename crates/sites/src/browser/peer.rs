@@ -1,4 +1,4 @@
-//! A site as the hub calls it: each action a skill, each step a sign of progress.
+//! A driven site as a peer: each action is a skill, each step is reported as progress.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

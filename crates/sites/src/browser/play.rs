@@ -1,4 +1,4 @@
-//! A bound sequence, step by step, strictly in order; the first step that fails ends it.
+//! Step player. A bound sequence, step by step, strictly in order; the first step that fails ends it.
 
 use std::collections::HashMap;
 use std::time::Duration;

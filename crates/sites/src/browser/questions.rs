@@ -1,4 +1,4 @@
-//! What whoever called hears while a sequence is played, and what they are asked.
+//! Progress and questions to the caller while a sequence is played.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What a context keeps, taken out and put back: cookies, and the local storage of origins. So a session moves to another
-//! process or outlives the hub.
+//! Storage state. What a context keeps, taken out and put back: cookies, and the local storage of origins. So a session moves
+//! to another process or outlives the hub.
 //!
 //! Deliberately absent: databases in the page, caches and service workers, which logins seldom need, and the storage of
 //! origins on which no call has ended.

@@ -1,4 +1,4 @@
-//! How much memory the processes of a browser hold, and the end of one that holds too much.
+//! Memory limit of browser processes: measured, and a process over the limit is ended.
 //!
 //! V8's own bound counts its heap, not the buffers, pictures and documents beside it, and a page that hoards those would take
 //! all the machine has within seconds. So the processes are looked at, ten times a second, and one that renders pages and is

@@ -1,4 +1,4 @@
-//! What a model may be asked about a page, and how far its word goes.
+//! Advice of a model about a page, and its limits.
 //!
 //! It chooses one element of a list, or copies values out of a text: never a selector, an address, a value to type or a step
 //! of its own. What the page says is data of the lowest trust, cleaned and bounded, beside instructions that are not made of

@@ -1,4 +1,4 @@
-//! Parameters into steps. Everything a caller can be told before a browser is touched is told here.
+//! Parameter binding. Parameters into steps. Everything a caller can be told before a browser is touched is told here.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Websites that have no interface for programs, described so that they can be called: named sequences of steps in a
-//! browser, with parameters.
+//! Site definitions. Websites that have no interface for programs, described so that they can be called: named sequences of
+//! steps in a browser, with parameters.
 //!
 //! Reading order: [`Site`] and [`Step`] (what a definition says), [`mod@read`] (how it is read and what is wrong with it),
 //! [`Template`] (values with placeholders), [`bind`] (parameters into steps), [`skill`] (what callers see of an action),

@@ -1,4 +1,5 @@
-//! A definition with what was mended in it: offered as a new version, never put in place of the old one by itself.
+//! Repair proposal. A definition with what was mended in it: offered as a new version, never put in place of the old one by
+//! itself.
 
 use super::repair::Fingerprint;
 use super::{Action, Site};

@@ -1,4 +1,5 @@
-//! Files that an older key of the ring sealed, under the newest: a new head and a new name, with the same pieces.
+//! Key rotation of blobs. Files that an older key of the ring sealed, under the newest: a new head and a new name, with the
+//! same pieces.
 //!
 //! The file is copied, synced and renamed before the old one goes; whoever is killed in between leaves both, and the old one
 //! is done again.

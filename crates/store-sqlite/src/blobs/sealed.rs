@@ -1,4 +1,4 @@
-//! Blobs that are sealed: `magic (8) | head | pieces`.
+//! Encrypted blobs: `magic (8) | head | pieces`.
 //!
 //! Each file has a random key of its own. Pieces of 64 KiB are sealed with it under their number, so any part can be read without
 //! the rest. The head is that key, the length and the digest of the content, sealed by the ring: a file does not open under

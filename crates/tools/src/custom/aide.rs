@@ -1,4 +1,5 @@
-//! A program that the hub itself asks something: one text in, one text out, contained as a custom tool is.
+//! Helper program of the hub. A program that the hub itself asks something: one text in, one text out, contained as a custom
+//! tool is.
 //!
 //! Deliberately absent: what is asked and what the answer means.
 

@@ -1,4 +1,4 @@
-//! The tools of a directory, and what is wrong with the manifests that are not among them.
+//! Catalogue of custom tools in a directory, and the problems of the manifests that are left out.
 //!
 //! Directly in the directory every `.yaml`, `.yml` and `.json` file is a manifest; in each folder of it, `tool.yaml`,
 //! `tool.yml` or `tool.json` is one, so that a tool's own data beside it is not taken for a manifest. Several versions of

@@ -1,4 +1,5 @@
-//! The short way to describe a tool: a list of parameters and what is returned. It is turned into JSON Schema.
+//! Short tool definition. The short way to describe a tool: a list of parameters and what is returned. It is turned into JSON
+//! Schema.
 
 use interlingua_model::json::Tree;
 use serde::Deserialize;

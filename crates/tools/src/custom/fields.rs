@@ -1,4 +1,5 @@
-//! Reading the keys of a manifest one by one, so that every problem names its key and one does not hide the next.
+//! Manifest fields. Reading the keys of a manifest one by one, so that every problem names its key and one does not hide the
+//! next.
 
 use std::path::PathBuf;
 use std::time::Duration;

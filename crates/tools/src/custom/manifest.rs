@@ -1,4 +1,4 @@
-//! What a manifest says, checked. Both forms are read: ours with schemas, and a tool definition with a list of
+//! Tool manifest. What a manifest says, checked. Both forms are read: ours with schemas, and a tool definition with a list of
 //! `parameters` and `returns`, which needs no change to be used here.
 
 use std::path::Path;

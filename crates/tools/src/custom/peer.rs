@@ -1,4 +1,4 @@
-//! The custom tools as the hub calls them, and how a changed directory replaces them.
+//! Custom tools as a peer, and the reload of a changed directory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which program a manifest means, and where it runs.
+//! Program and working directory of a manifest.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a program may print, decoded (the table is in the module above).
+//! Decoder of a program's output (the table is in the module above).
 
 use bytes::Bytes;
 use interlingua_model::json::{BadJson, Tree};

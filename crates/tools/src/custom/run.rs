@@ -1,4 +1,4 @@
-//! One call of one program, from its arguments to how it ended.
+//! One run of a custom tool, from its arguments to its outcome.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;

@@ -1,4 +1,5 @@
-//! Who may change what the hub runs: whoever can write a program, its manifest or their directory runs what they like as the hub.
+//! File permission check. Who may change what the hub runs: whoever can write a program, its manifest or their directory runs
+//! what they like as the hub.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

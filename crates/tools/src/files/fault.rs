@@ -1,5 +1,5 @@
-//! What can go wrong with a file, and how the hub tells its caller. A text names the path as the caller spelt it: neither
-//! where the workspace lies nor what is outside of it.
+//! File faults. What can go wrong with a file, and how the hub tells its caller. A text names the path as the caller spelt it:
+//! neither where the workspace lies nor what is outside of it.
 
 use std::io;
 

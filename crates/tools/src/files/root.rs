@@ -1,4 +1,4 @@
-//! The directories the tools may reach, each opened once as a handle (S-01, S-03, S-04, S-05).
+//! Allowed directories, each opened once as a handle (S-01, S-03, S-04, S-05).
 //!
 //! A path kind decides what may be done below it: the workspace is written, everything else is read unless the operator
 //! declared `write` for a context.

@@ -1,4 +1,4 @@
-//! Workspaces that are lent to runs: the file tools a run calls work in its own, not in the hub's.
+//! Workspaces of runs. Workspaces that are lent to runs: the file tools a run calls work in its own, not in the hub's.
 //!
 //! A call's origin says whose it works in, whatever it was wrapped in on its way. A call that is taken up after a restart may
 //! come before its run: it waits, and never works in another place instead.

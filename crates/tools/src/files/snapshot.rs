@@ -1,5 +1,5 @@
-//! A copy of a workspace as it is now, for others to read: written beside its place and then given its name, so that it is
-//! there whole or not at all, and is never changed afterwards.
+//! Workspace snapshot. A copy of a workspace as it is now, for others to read: written beside its place and then given its
+//! name, so that it is there whole or not at all, and is never changed afterwards.
 //!
 //! Copied are regular files and directories, by handle like everything here. Links are left out: what they lead to is not
 //! the workspace's. What goes beyond the bounds is left out too, and counted.

@@ -1,4 +1,5 @@
-//! Writing a file whole or not at all: a temporary file beside it, synced, then given its name, then the directory synced.
+//! Atomic file write. Writing a file whole or not at all: a temporary file beside it, synced, then given its name, then the
+//! directory synced.
 //!
 //! An existing file is never written in place, so another hard link of it keeps what it had.
 

@@ -1,4 +1,5 @@
-//! The five tools as skills: what they are called, what they declare, and the way from checked JSON to a typed call.
+//! Tool definitions. The five tools as skills: what they are called, what they declare, and the way from checked JSON to a
+//! typed call.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{

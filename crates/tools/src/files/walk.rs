@@ -1,4 +1,4 @@
-//! From a caller's spelling of a path to an open directory and one name in it (S-02).
+//! Path resolution: from a caller's path to an open directory and one name in it (S-02).
 //!
 //! Every step opens one component relative to the handle before it, without following links; a link is read and its
 //! target walked in turn. The resolved path is therefore that of the handles in hand, and swapping a directory for a link

@@ -1,4 +1,4 @@
-//! The form of a script: scenes, each for messages that begin in some way, and what is played in each.
+//! Script format: scenes, each for messages that begin in some way, and what is played in each.
 
 use std::time::Duration;
 

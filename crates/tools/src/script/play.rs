@@ -1,4 +1,4 @@
-//! An exchange that follows a script, step by step.
+//! Player of a script, step by step.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;

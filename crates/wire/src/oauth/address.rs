@@ -1,4 +1,4 @@
-//! Addresses that others name: which may be asked at all, and where the documents about a server are.
+//! Addresses in OAuth documents: which may be requested, and where the metadata of a server is.
 //!
 //! Only `https`, except between programs of one machine: a server that is itself reached by plain `http` on loopback may name
 //! an authorization server there. Whether a name leads to an address inside a network is judged where it is resolved.

@@ -1,4 +1,4 @@
-//! What a person's browser brings back from the authorization server.
+//! Authorization response: what a person's browser brings back from the authorization server.
 
 use super::Invalid;
 use super::form;

@@ -1,4 +1,4 @@
-//! `WWW-Authenticate`: what a server wants instead of what it was given.
+//! `WWW-Authenticate`: the challenge of a server that requires a token.
 //!
 //! A header may hold several challenges, each a scheme with parameters, all separated by commas (RFC 9110 section 11.6.1). The
 //! first one of the scheme `Bearer` counts.

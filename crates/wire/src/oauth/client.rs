@@ -1,4 +1,4 @@
-//! Who the client is to an authorization server: known before, known by a document, or registered on the spot.
+//! Client registration: by configuration, by a metadata document, or dynamically (RFC 7591).
 
 use bytes::Bytes;
 use interlingua_model::Secret;

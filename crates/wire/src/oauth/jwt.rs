@@ -1,4 +1,5 @@
-//! Tokens that an issuer signed (JWT, RFC 7519; access tokens of RFC 9068): read, and held against what is expected of them.
+//! JWT validation. Tokens that an issuer signed (JWT, RFC 7519; access tokens of RFC 9068): read, and held against what is
+//! expected of them.
 //!
 //! The order matters: a token is read, its signature is verified by whoever has the keys, and only then is [`Jwt::claims`]
 //! asked whether it is meant for this hub, now, from that issuer. Algorithms are those of public keys; `none` and shared

@@ -1,4 +1,4 @@
-//! What a resource (RFC 9728) and an authorization server (RFC 8414, OpenID Connect Discovery) say of themselves.
+//! Metadata of a resource (RFC 9728) and of an authorization server (RFC 8414, OpenID Connect Discovery).
 
 use bytes::Bytes;
 

@@ -1,5 +1,5 @@
-//! How a client comes by a token that a server wants: OAuth 2.1 as the MCP authorization pages profile it, for every wire whose
-//! servers answer `401` with a challenge.
+//! OAuth client rules. How a client comes by a token that a server wants: OAuth 2.1 as the MCP authorization pages profile it,
+//! for every wire whose servers answer `401` with a challenge.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a client asks: a person at the authorization endpoint, and the token endpoint itself.
+//! Authorization and token requests of a client.
 //!
 //! Every request names the resource the token is for (RFC 8707), so that it is good for no other.
 

@@ -1,4 +1,4 @@
-//! Scopes: which to ask for.
+//! Scope selection.
 
 use std::fmt;
 

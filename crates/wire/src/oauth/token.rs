@@ -1,4 +1,4 @@
-//! What the token endpoint answers.
+//! Token responses.
 
 use bytes::Bytes;
 use interlingua_model::Secret;

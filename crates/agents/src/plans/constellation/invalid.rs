@@ -1,4 +1,4 @@
-//! Why a text is not a plan.
+//! Parse errors of a plan: where, and what. They never repeat the input.
 
 use interlingua_model::json::BadJson;
 

@@ -1,4 +1,4 @@
-//! The plan format of the Python orchestrator, a *TaskConstellation*: tasks and the lines between them, both ways.
+//! The plan format of the Python orchestrator (*TaskConstellation*): tasks and the dependencies between them, read and written.
 //!
 //! What the model has no place for is kept with each task, line and plan and written back, so that a round trip loses nothing;
 //! unlike the Python reader, what is read back is enforced again. Enumerations are read whatever their case, an unknown word is

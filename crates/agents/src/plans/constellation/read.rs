@@ -1,4 +1,4 @@
-//! Reads a plan.
+//! Decoder of the plan format.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Writes a plan and how it stands, with every name the format has.
+//! Encoder of the plan format: the plan and its progress, with every field that the format has.
 
 use std::collections::BTreeSet;
 

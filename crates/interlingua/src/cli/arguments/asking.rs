@@ -1,4 +1,4 @@
-//! Commands that ask a running hub: what there is, to do something, what became of it.
+//! Commands that use a running hub: list, call, follow.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Which hub a command talks to, and as whom.
+//! Options that select the hub and the credential of a command.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Commands that are a hub, join one, or look at this machine: none of them needs a hub that runs already.
+//! Commands that start a hub, join one, or check this machine: none of them needs a running hub.
 
 use std::path::PathBuf;
 

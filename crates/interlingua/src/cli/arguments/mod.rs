@@ -1,4 +1,5 @@
-//! What can be typed. The help texts are the first documentation a person sees: they say what a command does, and show it.
+//! The command line grammar. The help texts are the first documentation a person reads: they state what a command does, and
+//! show it.
 
 mod asking;
 mod hub;

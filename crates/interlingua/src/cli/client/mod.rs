@@ -1,4 +1,4 @@
-//! A command's way to a running hub: over its socket, or over HTTP with or without TLS.
+//! HTTP client of the commands: over the hub's socket, or over TCP with or without TLS.
 //!
 //! One connection for each request, driven by whoever reads the answer: nothing runs in the background, so leaving a command
 //! closes what it opened.

@@ -1,4 +1,5 @@
-//! One HTTP/1.1 request over a socket, a TCP connection, or TLS; and its answer, which drives the connection while it is read.
+//! HTTP/1.1 transport. One HTTP/1.1 request over a socket, a TCP connection, or TLS; and its answer, which drives the
+//! connection while it is read.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

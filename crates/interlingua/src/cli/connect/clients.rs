@@ -1,4 +1,4 @@
-//! Which clients there are, where each keeps its list of MCP servers, and how it spells an entry of it.
+//! Known MCP clients: where each stores its list of servers, and the format of an entry.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `connect`: what a desktop client must be told so that it finds the hub, printed or written where the client looks.
+//! `connect`: the configuration that a desktop client needs to find the hub, printed or written to the client's file.
 //!
 //! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to
 //! the hub that holds the data directory, or becomes one. With `--hub` it is given a running hub's address instead, and a

@@ -1,4 +1,4 @@
-//! What clients are told, and what happens to their files.
+//! The configuration of clients, and what happens to their files.
 
 use std::path::PathBuf;
 

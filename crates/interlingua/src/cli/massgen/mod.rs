@@ -1,4 +1,4 @@
-//! A configuration of MassGen as one of a hub: its agents, models, tool servers and the rules of its orchestrator.
+//! Conversion of a MassGen configuration: its agents, models, tool servers and the rules of its orchestrator.
 //!
 //! What has no counterpart is told and not guessed. Keys that MassGen itself only warns about are told, too: a limit that is
 //! spelt wrongly is a limit that does not hold.

@@ -1,4 +1,4 @@
-//! The rules of MassGen's orchestrator as those of a team.
+//! Conversion of the rules of MassGen's orchestrator to those of a team.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! A value as YAML that a person would write: blocks for what is large, one line for what is small.
+//! YAML writer: blocks for large values, one line for small ones.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Between a pipe and the hub's endpoint: lines in, requests out; answers and streams in, lines out.
+//! Bridge from MCP over stdio to the hub's HTTP endpoint: lines in, requests out; answers and streams in, lines out.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Lines of standard input, bounded; and messages as lines.
+//! Line framing of standard input, bounded; and messages as lines.
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 

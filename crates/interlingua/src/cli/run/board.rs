@@ -1,4 +1,4 @@
-//! A plan as it is drawn: one line for each step, below the step it waits for, with who does it and how it stands.
+//! Live drawing of a plan: one line for each step, below the step it waits for, with its peer and state.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `run`: works through a plan on the hub, and shows where it stands.
+//! `run`: executes a plan on the hub, and shows its progress.
 //!
 //! On a terminal the plan is drawn anew with every change; elsewhere each change is a line. With `--json` each event is one line
 //! of JSON, the last one with the whole plan. Ctrl-C cancels it.

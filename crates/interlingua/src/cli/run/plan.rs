@@ -1,4 +1,4 @@
-//! A plan as a file, in YAML or JSON, and what is wrong with it.
+//! Plan files in YAML or JSON, and their errors.
 
 use std::io::Read;
 use std::path::Path;

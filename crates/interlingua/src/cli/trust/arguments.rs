@@ -1,4 +1,4 @@
-//! What can be typed of `token`, `keys`, `explain` and `audit`.
+//! Arguments of `token`, `keys`, `explain` and `audit`.
 
 use std::path::PathBuf;
 

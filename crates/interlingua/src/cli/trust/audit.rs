@@ -1,4 +1,4 @@
-//! `audit`: the hub's record of decisions, for people, and as a file that anybody can verify.
+//! `audit`: the audit log, for people, and as a file that anyone can verify.
 //!
 //! The file is lines of JSON: first the key that signs, those that did before it and the newest checkpoint, then the records in
 //! their order. `verify` believes them unless it is told which to expect: whoever could change the file could change them too.

@@ -1,4 +1,4 @@
-//! `keys`: which keys a running hub has, and new ones. The hub goes on running, and what the old ones sealed still opens.
+//! `keys`: lists and rotates the keys of a running hub. The hub continues to run, and data sealed by old keys stays readable.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `token`: who may come in with a token. They are kept by a running hub, or, where its configuration names one, in a list that
-//! the hub reads again by itself.
+//! `token`: access tokens. `token`: who may come in with a token. They are kept by a running hub, or, where its configuration
+//! names one, in a list that the hub reads again by itself.
 //!
 //! A token is 256 random bits and is printed once. What is kept is its SHA-256, which is of no use to whoever reads it: so
 //! many bits cannot be guessed. The Owner's own is in a file of the data directory, and printed from there.

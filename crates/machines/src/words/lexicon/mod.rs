@@ -1,4 +1,4 @@
-//! What the matcher knows of a language: one table for each, and nothing anywhere else.
+//! Language tables of the matcher: one for each language, and nothing anywhere else.
 //!
 //! A third language is a third table and a line in [`Language`]; the compiler then asks for its texts in `say`. All
 //! words are in folded form (no accents, lower case); a test holds them to it.

@@ -218,7 +218,9 @@ impl Account {
             match self.renew().await {
                 Ok(()) => return Ok(Judged::Again),
                 Err(problem @ (Problem::Lost { .. } | Problem::Stopping)) => return Err(problem),
-                Err(problem) => tracing::info!(peer = %self.peer(), error = %problem, "the token is not renewed"),
+                Err(problem) => {
+                    tracing::info!(event = "oauth_token_not_refreshed", peer = %self.peer(), error = %problem, "the OAuth token could not be refreshed")
+                }
             }
         }
         let scopes = scope::choose(&self.authority.scopes, &before.scopes, challenge, &found.resource);
@@ -266,7 +268,7 @@ impl Account {
         let scopes = scope::lasting(scopes, &found.server);
         let sign_in = desk.send(self, (found.server, client, found.resource.resource), scopes).await?;
         self.held().waiting = Some(sign_in.clone());
-        tracing::info!(peer = %self.peer(), owner = self.owner.as_ref().map(tracing::field::display), "somebody must sign in");
+        tracing::info!(event = "oauth_sign_in_required", peer = %self.peer(), owner = self.owner.as_ref().map(tracing::field::display), "a person must sign in at the peer");
         Ok(sign_in)
     }
 

@@ -1,4 +1,4 @@
-//! One server that may want tokens: what configuration says of it, and the requests that are made on its behalf.
+//! Authorization server of one peer: its settings, and the requests that are made on its behalf.
 //!
 //! Every address here was named by others: only such are asked that [`crate::client::guard`] lets through, redirects are not
 //! followed, and documents are read up to a bound.

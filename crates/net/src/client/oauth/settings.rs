@@ -1,4 +1,4 @@
-//! How the hub comes by a token that a server wants (OAuth 2.1).
+//! The setting `oauth` of a peer: how the hub gets a token that a server requires (OAuth 2.1).
 
 use interlingua_keys::jws::Signer;
 use schemars::JsonSchema;
@@ -7,38 +7,38 @@ use serde::Deserialize;
 use interlingua_settings::check::url;
 use interlingua_settings::{Found, Secret};
 
-/// All of it is optional: a server says what it wants, and the hub registers itself where it is not known.
+/// OAuth settings. All are optional: the server states what it requires, and the hub registers itself as a client if needed.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OAuth {
     pub grant: OAuthGrant,
-    /// The client that the hub is to the authorization server, where it was made known before. People come back to
+    /// The client id of the hub at the authorization server, if you registered it there. The redirect address is
     /// `/oauth/callback` at `hub.url`.
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
-    /// Instead of a secret: a key that signs, in PEM form, P-256, Ed25519 or RSA; `file:PATH`.
+    /// Instead of a secret: a signing key in PEM form (P-256, Ed25519 or RSA); `file:PATH`.
     pub private_key: Option<Secret>,
     /// The address of a document that describes the client. Default: one of the hub's own for each authorization server, where
     /// `hub.url` begins with https.
     pub client_metadata: Option<String>,
-    /// The one authorization server that is believed, as it spells itself: `client_secret` and `private_key` go nowhere else.
-    /// Default: the first one that the server names is remembered, and another is refused.
+    /// The only trusted authorization server, as it names itself: `client_secret` and `private_key` are sent nowhere else.
+    /// Default: the first one that the server names is pinned, and another is refused.
     pub issuer: Option<String>,
-    /// What to ask for. Default: what the server names.
+    /// Scopes to request. Default: those that the server names.
     pub scopes: Vec<String>,
-    /// The authorization server may be inside the hub's own network. Without it a server that is itself inside may name its own
+    /// Allow an authorization server inside the hub's own network. Without it a server that is itself inside may name its own
     /// address there, on any port.
     pub private_addresses: bool,
 }
 
-/// Who says yes.
+/// The OAuth grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OAuthGrant {
-    /// Somebody who signs in with a browser.
+    /// A person signs in with a browser.
     #[default]
     AuthorizationCode,
-    /// Nobody: the hub itself is let in, by its secret or its key.
+    /// Client credentials: the hub authenticates with its secret or its key, without a person.
     ClientCredentials,
 }
 

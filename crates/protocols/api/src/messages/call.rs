@@ -1,4 +1,4 @@
-//! Requests and queries: calls through the hub's door, answered as a response of whoever was called.
+//! Requests and queries between agents: calls through the hub, answered as a response of the agent that was called.
 
 use interlingua_machines::bus::{Kind, Message, said};
 use interlingua_model::{

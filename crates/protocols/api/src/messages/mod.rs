@@ -1,4 +1,4 @@
-//! `/api/messages`: agents write to one another.
+//! `/api/messages`: messages between agents.
 //!
 //! Whatever is sent is answered with a message: to a request or a query the response of whoever it was for, to anything else
 //! that it was taken. [`post`] takes a message to where it is for, [`call`] makes the calls, [`reading`] shows an agent what

@@ -1,4 +1,4 @@
-//! One message, taken to where it is for.
+//! Routing of one message.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What waits for an agent, and what was published: as it comes, or a page of what there is.
+//! Inboxes and published events: as a stream, or a page of what is there.
 
 use std::sync::Arc;
 

@@ -1,27 +1,27 @@
-//! Artifacts that agents share.
+//! JSON of artifacts that agents share.
 
 use interlingua_model::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What somebody shares. Without `content` the artifact waits an hour for a `PUT` of its bytes to its `content_path`.
+/// An artifact to share. Without `content` the hub waits one hour for a `PUT` of the bytes to its `content_path`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShareRequest {
     pub name: String,
-    /// A loose word: `document`, `data`, `model`.
+    /// What it is, in a word of your choice, such as `document`, `data` or `model`.
     #[serde(rename = "type", default = "data")]
     pub kind: String,
     /// Text, or any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub content: Option<Json>,
-    /// Of the content; without it, text is `text/plain` and everything else `application/json`.
+    /// Media type of the content. Default: `text/plain` for text, `application/json` for everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<String>,
     /// The agent that made it; a registered one must be the caller's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
-    /// Who may read it: agents by name, people as `user:NAME`, `*` for all. Nobody named is nobody else.
+    /// Who else may read it: agents by name, people as `user:NAME`, `*` for all. Empty: only you.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub access_control: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ fn data() -> String {
     "data".into()
 }
 
-/// Another list of readers.
+/// A new list of readers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelistRequest {
@@ -43,27 +43,27 @@ pub struct RelistRequest {
 /// An artifact, shared by an agent or made by a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SharedArtifactView {
-    /// Of one that a task made: the task's id, a dot, and its own.
+    /// For an artifact of a task: the task id, a dot, and the artifact's own id.
     pub artifact_id: String,
     #[serde(rename = "type")]
     pub kind: String,
     pub name: String,
-    /// When it is text or JSON and small enough to travel along.
+    /// The content, if it is text or JSON and small enough to be included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub content: Option<Json>,
-    /// Where its bytes are.
+    /// The path of its bytes.
     pub content_path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<String>,
-    /// How many bytes; absent until they have come.
+    /// Size in bytes; absent until the bytes have been uploaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     pub created_by: String,
     pub created_at: String,
-    /// Whose it is, proven.
+    /// The authenticated owner.
     pub owner: String,
     pub access_control: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

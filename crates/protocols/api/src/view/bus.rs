@@ -1,4 +1,4 @@
-//! Agents that are registered, and the messages they exchange.
+//! JSON of registered agents, and of the messages they exchange.
 
 use interlingua_machines::bus::priority::level;
 use interlingua_machines::bus::{Kind, Message};
@@ -26,7 +26,7 @@ pub struct CapabilityView {
     pub tags: Vec<String>,
 }
 
-/// What an agent says of itself. It fetches its messages from `/api/messages?agent=ID`.
+/// Description of an agent that fetches its messages from `/api/messages?agent=ID`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentCardView {
     /// Its name in this hub.
@@ -40,7 +40,7 @@ pub struct AgentCardView {
     /// The organisation it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Whom to ask about it: an address of the web, or of mail.
+    /// Contact: a web address or an email address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,14 +48,14 @@ pub struct AgentCardView {
     pub metadata: Option<Json>,
 }
 
-/// An agent to be registered. One that is called where it is has a `url`, where its A2A card is found, or brings the `card`
-/// itself. One that fetches its messages has a `name` and `capabilities`.
+/// An agent to register. An agent that the hub calls has a `url`, where its A2A card is found, or sends the `card`
+/// itself. An agent that fetches its messages has a `name` and `capabilities`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NewAgentView {
-    /// Its name in this hub; one that is called may leave it to the name on its card.
+    /// Its name in this hub. For an agent that the hub calls, the default is the name on its card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Where its card is, or the address of the card itself.
+    /// The address of its A2A endpoint, or of its card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Its A2A card, of 1.0 or 0.3.
@@ -73,7 +73,7 @@ pub struct NewAgentView {
     /// The organisation it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Whom to ask about it: an address of the web, or of mail.
+    /// Contact: a web address or an email address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ fn first_version() -> String {
     "1.0.0".into()
 }
 
-/// An agent as the hub sees it: its card, and how it is. Every peer is one.
+/// An agent: its card and its state. Every peer is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentView {
     pub agent_id: String,
@@ -105,20 +105,21 @@ pub struct AgentView {
     pub health: String,
     #[serde(flatten)]
     pub standing: StandingView,
-    /// What is wrong with it though it is listed, for those whose agent it is.
+    /// Problems of the agent. Only shown to its owner.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// Where it is called, for those whose agent it is; one without fetches its messages, or is of the hub's configuration.
+    /// The address at which the hub calls it. Only shown to its owner; absent for agents that fetch their messages and for
+    /// those in the hub's configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// It was registered here; the others are in the hub's configuration.
+    /// True for an agent that registered itself; false for one in the hub's configuration.
     pub registered: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registered_at: Option<String>,
-    /// How many messages wait for it, for those whose agent it is.
+    /// Number of pending messages. Only shown to its owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<usize>,
-    /// Where its card is for clients of other protocols.
+    /// The address of its card for clients of other protocols.
     pub card_path: String,
 }
 
@@ -161,19 +162,19 @@ impl From<&Skill> for CapabilityView {
     }
 }
 
-/// What a message is for.
+/// Kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageKind {
-    /// Something is to be done: answered with a response.
+    /// A request to do something; it is answered with a response.
     Request,
     /// The answer to the request or query that `correlation_id` names.
     Response,
-    /// Something happened: on a `topic`, or told to one agent.
+    /// An event: published on a `topic`, or sent to one agent.
     Event,
-    /// Something is to be said, and nothing kept of it.
+    /// A question that is answered and not stored.
     Query,
-    /// Something is shared.
+    /// A shared artifact.
     Artifact,
 }
 
@@ -204,19 +205,19 @@ impl From<MessageKind> for Kind {
 /// A message between agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageView {
-    /// Of one that is sent: its key, so that sending it again is asking once. Made by the hub where there is none.
+    /// Idempotency key of a message that you send: sending it again has no further effect. The hub creates one if it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The agent that speaks. A registered one must be the sender's own.
+    /// The sending agent. A registered agent must be your own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_agent: Option<String>,
-    /// Several at once: each answers for itself.
+    /// Several recipients; each answers separately.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to_agents: Vec<String>,
     pub message_type: MessageKind,
-    /// Of an event: what it is about, steps with dots between.
+    /// Topic of an event: segments separated by dots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// Which skill is meant.
@@ -226,20 +227,20 @@ pub struct MessageView {
     pub content: Json,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// 1 to 10; 5 without it, 10 is the most urgent.
+    /// Priority from 1 to 10; 10 is the most urgent, the default is 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10))]
     pub priority: Option<u64>,
-    /// When the hub took it.
+    /// When the hub accepted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub metadata: Option<Json>,
-    /// Who may read an event besides its sender: agents by name, people as `user:NAME`, `*` for all. Nobody named is all.
+    /// Who may read an event besides its sender: agents by name, people as `user:NAME`, `*` for all. Empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub access_control: Vec<String>,
-    /// Who sent it, proven; from the hub alone.
+    /// The authenticated sender. Set by the hub only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }

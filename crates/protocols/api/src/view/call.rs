@@ -1,4 +1,4 @@
-//! What comes in: a call, and what may follow it.
+//! JSON of requests: a call, and the signals that may follow it.
 
 use interlingua_model::Json;
 use schemars::JsonSchema;
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use interlingua_settings::Span;
 
-/// A call. Exactly one of `skill`, `peer` and `words` says to whom.
+/// A call. Set exactly one of `skill`, `peer` and `words`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExchangeRequest {
-    /// `peer/skill`: this one; or a name without a peer: the best healthy peer that offers it. Takes `arguments`, `text`, or
-    /// both.
+    /// A skill as `peer/skill`, or a capability without a peer: then the hub chooses the best healthy peer. Takes `arguments`,
+    /// `text`, or both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
     /// This version of the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// This peer, in plain words: takes `text`.
+    /// A peer, called in plain words: set `text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// Plain words to the front door.
+    /// Call the hub in plain words: it finds the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,14 +30,14 @@ pub struct ExchangeRequest {
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// How long it may take, such as `30s`.
+    /// Deadline, such as `30s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
-    /// 0 to 9; 5 is normal, 9 the most urgent.
+    /// Priority from 0 to 9; 5 is normal, 9 the most urgent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 9))]
     pub priority: Option<u8>,
-    /// Ask for a human yes whatever the skill's effects say.
+    /// Require an approval, whatever the skill's effects are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
     /// Tools that you run yourself, for an agent with a model: at most 64. It asks you to run one by a question of kind `tool`.
@@ -60,7 +60,7 @@ pub struct ClientToolView {
     pub schema: Json,
 }
 
-/// What may follow a call. Exactly one of the three.
+/// A signal to a running exchange. Set exactly one of the three.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalRequest {
@@ -72,28 +72,28 @@ pub struct SignalRequest {
     pub cancel: bool,
 }
 
-/// An answer to an open question: what fits depends on its kind.
+/// An answer to an open question. Which field to set depends on the kind of question.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRequest {
     pub question: String,
-    /// To `input`: an object that fits its form. To `tool`: what it returned.
+    /// For `input`: an object that obeys the form. For `tool`: what it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub arguments: Option<Json>,
-    /// To `input`: words. To `tool`: what it returned, as text.
+    /// For `input`: plain text. For `tool`: what it returned, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// To `confirm`: yes or no.
+    /// For `confirm`: approve or deny.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approve: Option<bool>,
-    /// To `credential`.
+    /// For `credential`: the credential.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// To `visit`: it was opened.
+    /// For `visit`: the page was opened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub visited: bool,
-    /// No answer will come.
+    /// Decline to answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decline: bool,
 }
@@ -124,17 +124,17 @@ pub struct SayRequest {
     pub arguments: Option<Json>,
 }
 
-/// A human's yes or no.
+/// A decision about a pending approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmationRequest {
     pub approve: bool,
-    /// The digest of the call that was shown, as `call` of the question: a decision about another call is a conflict.
+    /// The digest of the call that was shown (`call` of the question). A decision about another call is a conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
 
-/// May somebody do this, and why?
+/// A question about authorization: may this caller do this, and why?
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainRequest {
@@ -147,16 +147,16 @@ pub struct ExplainRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub arguments: Option<Json>,
-    /// What it comes in by.
+    /// The protocol of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
 }
 
-/// The decision, and what it rests on.
+/// The decision, and the rules that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplainView {
     pub allowed: bool,
-    /// Rules by name; `owner` and `scopes` are the built-in ones. Empty: no rule says yes.
+    /// Names of the deciding rules; `owner` and `scopes` are built in. Empty: no rule allows it.
     pub because: Vec<String>,
     /// The link of the chain that was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]

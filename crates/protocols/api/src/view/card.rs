@@ -1,4 +1,4 @@
-//! Who can be called, and what they can do.
+//! JSON of peers, skills and resources.
 
 use interlingua_model::peer::Standing;
 use interlingua_model::{Card, Effects, Health, Json, Skill};
@@ -11,23 +11,24 @@ pub struct PeerView {
     pub title: String,
     pub description: String,
     pub version: String,
-    /// `in_process`, `tool`, `agent`, `device` or `driven_site`: in this order when several could do the same.
+    /// `in_process`, `tool`, `agent`, `device` or `driven_site`: the order of preference if several peers offer the same.
     pub class: String,
-    /// What it is called in: `nlip`, `mcp`, `a2a`, `aip`, `nlweb`, `site` for a website that is driven, `local` inside the hub.
+    /// The protocol by which it is called: `nlip`, `mcp`, `a2a`, `aip`, `nlweb`, `site` for a driven website, `local` inside
+    /// the hub.
     #[serde(default = "local")]
     pub protocol: String,
     /// `starting`, `up`, `slow` or `down`.
     pub health: String,
-    /// Since when, for one that is down.
+    /// When it went down, for a peer that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_since: Option<String>,
-    /// It is kept apart: its definition changed and waits for a decision, or it left and may come back.
+    /// Quarantined: its definition changed and needs a decision (pinning), or it left and may come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quarantined: bool,
     #[serde(flatten)]
     pub standing: StandingView,
-    /// Whether what it says of itself is signed by somebody who is trusted: `verified`, `unknown`, `altered` or `unsigned`;
-    /// absent where nobody looks.
+    /// Whether its card is signed by a trusted key: `verified`, `unknown`, `altered` or `unsigned`;
+    /// absent if signatures are not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// The key that signed it.
@@ -36,23 +37,23 @@ pub struct PeerView {
     /// How many skills it has.
     pub skills: usize,
     pub resources: usize,
-    /// When it was last heard of.
+    /// When the hub last heard from it.
     pub seen: String,
-    /// What the hub's owner should mend, though the peer can be called: a tool's manifest that is left out.
+    /// Problems that the hub's owner should fix although the peer can be called, such as a tool manifest that is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
 
-/// How it has been reached lately; nothing for what is inside the hub, and until somebody tried.
+/// Reachability of the peer; absent for peers inside the hub, and until the first attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingView {
-    /// From 0, of no use, to 100: how often it is reached, how quickly, and whether what it says of itself can be used.
+    /// Score from 0 (unusable) to 100, from reachability, latency and whether its card can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<u8>,
-    /// How many attempts of a hundred reached it, the latest counting most.
+    /// Percentage of attempts that reached it; recent attempts weigh most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<u8>,
-    /// How long it takes to answer when it is asked whether it is there, in milliseconds.
+    /// Latency of the health probe, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<u64>,
     /// When it was last reached.
@@ -112,10 +113,10 @@ pub struct EffectsView {
     pub destroys: bool,
     pub spends: bool,
     pub idempotent: bool,
-    /// Nobody who is believed said what it does: it may write, destroy and spend.
+    /// Its effects are not declared by a trusted source: it may write, destroy and spend.
     #[serde(default)]
     pub unknown: bool,
-    /// What it does are calls of others, each of which is judged for itself.
+    /// It acts by calling other skills; each of these calls is authorized separately.
     #[serde(default)]
     pub calls: bool,
 }

@@ -1,4 +1,4 @@
-//! Pieces of content.
+//! JSON of content parts.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,36 +18,36 @@ pub enum PartKind {
     Other,
 }
 
-/// One piece; which of the fields are there depends on `kind`.
+/// One part of content. Which fields are present depends on `kind`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartView {
     pub kind: PartKind,
-    /// Of `text`, `code` (its source) and `place`.
+    /// For `text`, `code` (the source) and `place`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Of `data` and `other`.
+    /// For `data` and `other`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub data: Option<Json>,
-    /// Of `blob`, when it is small enough to travel along.
+    /// For `blob`: the bytes, if small enough to be included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    /// Of `blob`, when it is kept by the hub: the SHA-256 of its bytes.
+    /// For `blob`, if the hub stores it: the SHA-256 of the bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Of `blob`, when it is kept by the hub: where its bytes can be fetched, by whoever was told this.
+    /// For `blob`, if the hub stores it: a link to the bytes. Whoever has the link can fetch them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Of `blob`: how many bytes.
+    /// For `blob`: the size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Of `text` (a language of people) and `code` (one of programs).
+    /// For `text`: the natural language. For `code`: the programming language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Of `place`.
+    /// For `place`: the coordinates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gps: Option<String>,
-    /// Of `other`: who defined it.
+    /// For `other`: the namespace of the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

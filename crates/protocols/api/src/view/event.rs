@@ -1,5 +1,5 @@
-//! What goes out of an exchange. As server-sent events the name is `event:`, the number `id:`, and `data:` is what stands
-//! under `data` here; in a list each is one object.
+//! JSON of events. What goes out of an exchange. As server-sent events the name is `event:`, the number `id:`, and `data:` is
+//! what stands under `data` here; in a list each is one object.
 
 use interlingua_model::{
     Channel, Chunk, Event, Finished, How, Json, Level, Loss, Outcome, Piece, Route, Step, Text, Time, Usage,
@@ -25,9 +25,9 @@ pub struct NumberedEvent {
 pub struct StepView {
     pub seq: u64,
     pub at: String,
-    /// What happened: `thought`, `called`, `returned`; `round_begun`, `answered`, `voted`, `chosen`; `finished`.
+    /// Kind of step: `thought`, `called`, `returned`; `round_begun`, `answered`, `voted`, `chosen`; `finished`.
     pub step: String,
-    /// As it was written down; its form depends on the step.
+    /// The record of the step; its form depends on the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub data: Option<Json>,
@@ -55,7 +55,7 @@ pub enum EventView {
 pub type StartedView = RouteView;
 pub type AskedView = QuestionView;
 
-/// Which way was taken, and why.
+/// The route of a call, and the reason for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RouteView {
     pub skill: String,
@@ -64,7 +64,7 @@ pub struct RouteView {
     pub class: String,
     /// `named`, `only_one`, `best_class`, `front_door`, `phrase`, `ranked`, `failover` or `last_resort`.
     pub why: String,
-    /// What plain words were found to say of its arguments, without secrets.
+    /// Arguments that were found in plain words, without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub arguments: Option<Json>,
@@ -73,7 +73,7 @@ pub struct RouteView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SaidView {
     pub message: String,
-    /// `answer`, `reasoning`, or `debug`, `info`, `warning`, `error` for a line of the log.
+    /// `answer`, `reasoning`, or for a log line `debug`, `info`, `warning` or `error`.
     pub channel: String,
     /// `whole`, `delta` or `end`.
     pub piece: String,
@@ -115,7 +115,7 @@ pub struct StepEventView {
     pub parts: Vec<PartView>,
 }
 
-/// A piece of an artifact; number 0 opens or replaces it, `last` closes it.
+/// A chunk of an artifact. Index 0 starts or replaces it, `last` completes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactView {
     pub artifact: String,
@@ -134,10 +134,10 @@ pub struct SettledView {
     pub by: String,
     /// `answered`, `declined`, `expired` or `withdrawn`.
     pub how: String,
-    /// Who answered it; absent where nobody did.
+    /// Who answered; absent if nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// Whether that lets the exchange go on.
+    /// Whether the answer allows the exchange to continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted: Option<bool>,
 }
@@ -161,14 +161,14 @@ pub struct FinishedView {
     pub cancelled_by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled_why: Option<String>,
-    /// The result as the skill's output schema says.
+    /// The structured result, by the skill's output schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub structured: Option<Json>,
-    /// The result for people.
+    /// The result as content, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartView>,
-    /// The answer was streamed in `said` events of this message.
+    /// The message id of the `said` events that streamed the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -184,7 +184,7 @@ pub struct UsageView {
     pub micro_money: u64,
 }
 
-/// Something a translation could not carry.
+/// Something that could not be carried from one protocol to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LossView {
     pub what: String,

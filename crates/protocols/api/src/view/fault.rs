@@ -1,10 +1,10 @@
-//! Failures: of a request, and of an exchange.
+//! JSON of failures: of a request, and of an exchange.
 
 use interlingua_model::{Fault, Retry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The body of every answer that is not 2xx.
+/// The body of every response that is not 2xx.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     pub error: FaultView,
@@ -12,32 +12,32 @@ pub struct ErrorBody {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultView {
-    /// What kind of failure: a closed list, such as `not_found`, `invalid_input`, `busy`, `deadline`.
+    /// Kind of failure, from a closed list, such as `not_found`, `invalid_input`, `busy`, `deadline`.
     pub kind: String,
     pub message: String,
-    /// Whose it is: `caller`, `hub`, or the name of a peer.
+    /// Origin of the failure: `caller`, `hub`, or the name of a peer.
     pub origin: String,
-    /// What is wrong with single arguments.
+    /// Problems of single arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FieldView>,
     pub retry: RetryView,
-    /// Not before so many milliseconds, when `retry` is `later`.
+    /// If `retry` is `later`: wait at least this many milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// The peer's own code for it.
+    /// The peer's own error code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_code: Option<String>,
-    /// The exit code of the command line for it.
+    /// The exit code of the command line for this failure.
     pub exit_code: u8,
 }
 
-/// May the same be tried again?
+/// Whether the same call may be retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryView {
     No,
     Later,
-    /// When doing it twice is as good as once.
+    /// Only if the call is idempotent.
     IfIdempotent,
 }
 

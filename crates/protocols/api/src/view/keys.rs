@@ -1,4 +1,4 @@
-//! The hub's keys as its Owner sees them: which there are, never what they are.
+//! JSON of the hub's keys for its Owner: which there are, never the keys themselves.
 
 use interlingua_keys::KeyInfo;
 use interlingua_model::ports::Counts;
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use interlingua_hub::audit::key::Half;
 
-/// Which keys a hub has.
+/// The keys of a hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeysView {
-    /// Whether what is kept is encrypted.
+    /// Whether the store is encrypted at rest.
     pub encrypted: bool,
-    /// The hub's own keys; the first seals, the others open what they sealed.
+    /// The hub's encryption keys. The first encrypts; the others only decrypt.
     pub keys: Vec<KeyView>,
-    /// All of them but the first are being taken out: what they sealed is sealed anew meanwhile.
+    /// All keys but the first are being retired: data that they encrypted is re-encrypted in the background.
     #[serde(default)]
     pub retiring: bool,
-    /// What wraps them, which is kept elsewhere; the first wraps.
+    /// The wrapping keys, which are stored elsewhere. The first wraps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outer: Vec<KeyView>,
-    /// What signs the audit; the first does now, the others did. Their ids are the SHA-256 of their public halves.
+    /// The signing keys of the audit log. The first signs now. Ids are the SHA-256 of the public keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<KeyView>,
 }
@@ -30,7 +30,7 @@ pub struct KeyView {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
-    /// How many values that are kept it seals, where that was counted.
+    /// Number of stored values that this key encrypts, if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<u64>,
 }
@@ -55,7 +55,7 @@ impl From<Half> for KeyView {
     }
 }
 
-/// What is to be made anew.
+/// What to rotate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateRequest {
@@ -65,10 +65,10 @@ pub struct RotateRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rotated {
-    /// The key that seals what the hub keeps and hands out.
+    /// The key that encrypts what the hub stores and hands out.
     Key,
-    /// The Owner's token; it is found in the data directory.
+    /// The Owner's token, in the data directory.
     OwnerToken,
-    /// The key that signs the audit.
+    /// The key that signs the audit log.
     AuditKey,
 }

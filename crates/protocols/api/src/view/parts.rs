@@ -1,4 +1,4 @@
-//! The parts that a view holds, wherever they stand in it.
+//! Access to the content parts of a view, wherever they are in it.
 
 use super::content::PartView;
 use super::event::{EventView, FinishedView, NumberedEvent, StepEventView};

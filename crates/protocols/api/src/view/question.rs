@@ -1,4 +1,4 @@
-//! What an exchange waits for.
+//! JSON of questions and pending approvals.
 
 use interlingua_machines::task::Task;
 use interlingua_model::{Addressee, Json, Maker, Question, QuestionKind};
@@ -10,7 +10,7 @@ use super::content::PartView;
 use interlingua_hub::Granted;
 use interlingua_hub::approvals::Pending;
 
-/// Which of the fields are there depends on `kind`. The callee's own state never leaves the hub.
+/// A question of an exchange. Which fields are present depends on `kind`. The peer's own state never leaves the hub.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionView {
     pub id: String,
@@ -23,38 +23,38 @@ pub struct QuestionView {
     /// Who asks: `hub`, or the name of a peer.
     pub asked_by: String,
     pub expires: String,
-    /// Of `input`: JSON Schema of the answer.
+    /// For `input`: JSON Schema of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub form: Option<Json>,
-    /// Of `input`: answers to choose from.
+    /// For `input`: answers to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceView>,
-    /// Of `confirm`: what a yes would do.
+    /// For `confirm`: what the call would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<ConfirmView>,
-    /// Of `credential`.
+    /// For `credential`: the scheme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// Of `visit`: open it, then say that you did.
+    /// For `visit`: the page to open; then answer that you opened it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Of `tool`: which of your tools to run. Answer with what it returned.
+    /// For `tool`: which of your tools to run. Answer with what it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Of `tool`: its arguments.
+    /// For `tool`: its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub arguments: Option<Json>,
-    /// Of `tool`: the step that waits for it. It stays the same when the question is asked again after a restart.
+    /// For `tool`: the step that waits for it. It stays the same when the question is asked again after a restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Who asks for the call: the chain, `>` between its links.
+    /// Who makes the call: the chain of callers, separated by `>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// What the first call that led to it came in by, such as `mcp/2025-11-25`.
+    /// The protocol of the first call that led to it, such as `mcp/2025-11-25`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<String>,
     /// The lowest trust of what led to the call: `operator`, `caller`, `peer` or `world`.
@@ -63,36 +63,37 @@ pub struct QuestionView {
     /// Who made the call: `caller`, or `agent`, `team`, `plan` or `device` of this hub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub led_by: Option<String>,
-    /// Of `confirm`: the digest of the call that is approved. Send it back with the decision.
+    /// For `confirm`: the digest of the call. Send it back with the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Of `confirm`: why it is asked for: `caller_asked`, `agent_rule`, `destroys`, `spends`, `plain_words`, `unknown_effects`.
+    /// For `confirm`: why an approval is needed: `caller_asked`, `agent_rule`, `destroys`, `spends`, `plain_words`,
+    /// `unknown_effects`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
-    /// Of `confirm`, as the rest: when it was asked for.
+    /// For `confirm`, as the fields that follow: when the approval was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<String>,
-    /// The version of the policy that let the call get here.
+    /// The version of the policy that allowed the call so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
     /// The digest of the skill's definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// The peer that offers the skill, and what it speaks.
+    /// The peer that offers the skill, and its protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// What the peer says of the skill.
+    /// The peer's description of the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// In lists of confirmations: another one about the same call, that you may decide as well. An agent's run passes on to its
-    /// caller what its call asks of approvers. The answer to one settles both; the other is then withdrawn.
+    /// In lists of confirmations: another one about the same call that you may also decide. An agent's run passes on to its
+    /// caller what its call asks of approvers. Deciding one settles both; the other is then withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
-    /// In lists of confirmations: the last call of this skill by the same caller that was approved. Absent where this is the first.
+    /// In lists of confirmations: the last approved call of this skill by the same caller. Absent if this is the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<GrantedView>,
 }
@@ -127,7 +128,7 @@ pub struct ChoiceView {
     pub text: String,
 }
 
-/// A yes is for exactly this, once.
+/// An approval is valid for exactly this call, once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfirmView {
     pub skill: String,

@@ -1,27 +1,27 @@
-//! Sessions of driven websites.
+//! JSON of the sessions of driven websites.
 
 use interlingua_endpoint::ports::SiteSession;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A login, or whatever else a website keeps for somebody from call to call.
+/// A session at a driven website, such as a login, that lasts from call to call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteSessionView {
-    /// By this it is ended.
+    /// The id by which it is ended.
     pub id: String,
     /// The peer that drives the website.
     pub site: String,
-    /// What calls name it by.
+    /// The name by which calls use it.
     pub name: String,
     pub owner: String,
-    /// `in_use` by a call, `idle` in the browser, or `kept` on disk until the next call.
+    /// `in_use` by a call, `idle` in the browser, or `kept`: stored on disk until the next call.
     pub state: String,
     pub begun: String,
-    /// When the last call came to it.
+    /// Time of the last call.
     pub used: String,
-    /// When it ends if nobody uses it.
+    /// When it ends if it is not used.
     pub expires: String,
-    /// How many calls it had since the browser has it.
+    /// Number of calls since it was opened in the browser.
     pub calls: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Exchanges as they stand: an answer, a task, a conversation, a line of the audit; and a page of any of them.
+//! JSON of tasks. Exchanges as they stand: an answer, a task, a conversation, a line of the audit; and a page of any of them.
 
 use interlingua_machines::task::{State, Task};
 use interlingua_model::Conversation;
@@ -10,7 +10,7 @@ use super::event::{FinishedView, LossView, RouteView, StepEventView};
 use super::question::QuestionView;
 use interlingua_hub::audit::AuditLine;
 
-/// `next` is the cursor of the page after this one: give it as `after`.
+/// A page of a list. `next` is the cursor of the next page: send it as `after`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PageView<T> {
     pub items: Vec<T>,
@@ -21,16 +21,16 @@ pub struct PageView<T> {
 /// The whole answer to a call that was not streamed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExchangeView {
-    /// The task, when the exchange is kept.
+    /// The task id, if the exchange is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// `completed`, `failed`, `cancelled`, `waiting` for an answer, or `accepted` when its caller does not wait.
+    /// `completed`, `failed`, `cancelled`, `waiting` for an answer, or `accepted` if the caller does not wait.
     pub state: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteView>,
-    /// What it waits for.
+    /// The open questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<QuestionView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,12 +54,12 @@ pub struct TaskView {
     pub parent: Option<String>,
     pub created: String,
     pub updated: String,
-    /// The number of its last event; not in lists.
+    /// Number of the last event; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteView>,
-    /// Why it is being cancelled, from the request until the peer has stopped.
+    /// Why it is being cancelled; present until the peer has stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelling: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -79,24 +79,24 @@ pub struct TaskView {
 pub struct ConversationView {
     pub id: String,
     pub owner: String,
-    /// How many exchanges it had.
+    /// Number of exchanges.
     pub turn: u64,
     pub expires: String,
 }
 
-/// One decision of the hub.
+/// One line of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditView {
     pub seq: u64,
     pub at: String,
     /// Who asked.
     pub who: String,
-    /// What happened: `authorize`, `confirm`, `dispatch` and `return` of a call, a `signal` to a task, …
+    /// The action: `authorize`, `confirm`, `dispatch` and `return` of a call, a `signal` to a task, …
     pub action: String,
-    /// On what: a skill, a peer, a file.
+    /// The object: a skill, a peer, a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// `allowed`, what became of it, or the kind of a fault.
+    /// `allowed`, another outcome, or the kind of a fault.
     pub outcome: String,
     /// The protocol it came in by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,30 +106,30 @@ pub struct AuditView {
     /// The trace it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
-    /// As much of the arguments as `audit.arguments` says.
+    /// The arguments, as far as `audit.arguments` has them stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<serde_json::Value>,
     /// What could not be carried from one protocol to another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
-    /// How often the same was refused again since the line before; `at` is the last time.
+    /// How often the same was refused again since the previous line; `at` is the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// When it was refused again first.
+    /// When it was first refused again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
 }
 
-/// Records of the audit as they were written, for whoever verifies them.
+/// Records of the audit log as they were written, for verification.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AuditPagesView {
-    /// The key that signs, on the first page.
+    /// The current signing key, on the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<AuditKeyView>,
-    /// Those that signed before it, the newest first.
+    /// Earlier signing keys, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub older: Vec<AuditKeyView>,
-    /// The newest checkpoint that is kept beside the records, on the first page.
+    /// The newest checkpoint that is stored beside the records, on the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub checkpoint: Option<interlingua_machines::audit::Checkpoint>,
@@ -142,13 +142,13 @@ pub struct AuditPagesView {
 #[serde(deny_unknown_fields)]
 pub struct AuditRecordView {
     pub record: u64,
-    /// Its lines, or a checkpoint, and the digest of the record before it; nothing when it cannot be read.
+    /// Its lines, or a checkpoint, and the digest of the previous record; absent if it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub page: Option<interlingua_machines::audit::Page>,
 }
 
-/// A public key: its name is the SHA-256 of its bytes.
+/// A public key. Its id is the SHA-256 of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditKeyView {
@@ -157,14 +157,14 @@ pub struct AuditKeyView {
     pub public: String,
 }
 
-/// Whose lines are to be taken out, as the audit names them: `user:ann`.
+/// The caller whose lines are redacted, as the audit log names it: `user:ann`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditForgetRequest {
     pub who: String,
 }
 
-/// How many lines were taken out.
+/// Number of redacted lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditForgottenView {
     pub forgotten: u64,

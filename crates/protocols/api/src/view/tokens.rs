@@ -1,4 +1,4 @@
-//! Who has a token that the hub keeps.
+//! JSON of access tokens that the hub stores.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use zeroize::Zeroize;
 
 use interlingua_access::tokens::Kept;
 
-/// Callers whose tokens the hub keeps, by their names.
+/// Callers whose access tokens the hub stores, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokensView {
     pub items: Vec<TokenView>,
 }
 
-/// A caller, never its token.
+/// A caller with an access token, never the token itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenView {
     pub name: String,
-    /// Skills it may call, as `peer/skill`; `*` stands for any letters.
+    /// Skills that it may call, as `peer/skill`; `*` matches any characters.
     pub skills: Vec<String>,
     pub roles: Vec<String>,
     pub approve: bool,
@@ -32,30 +32,30 @@ impl From<Kept> for TokenView {
     }
 }
 
-/// A token for somebody.
+/// An access token to create.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRequest {
-    /// Who it is for: what tasks and the audit know the caller by.
+    /// Name of the caller, in tasks and in the audit log.
     pub name: String,
-    /// Skills it may call, as `peer/skill`; `*` stands for any letters. Empty: all.
+    /// Skills that it may call, as `peer/skill`; `*` matches any characters. Empty: all.
     #[serde(default)]
     pub skills: Vec<String>,
-    /// Roles it has in the rules.
+    /// Roles of the caller in the policy.
     #[serde(default)]
     pub roles: Vec<String>,
-    /// It may say yes to what waits for a confirmation.
+    /// It may approve calls.
     #[serde(default)]
     pub approve: bool,
     /// It may register agents.
     #[serde(default)]
     pub register: bool,
-    /// From then on it is refused, such as `2027-01-31T00:00:00Z`.
+    /// Expiry, such as `2027-01-31T00:00:00Z`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
-/// The token, this once.
+/// The token. It is shown only once.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenMadeView {
     pub name: String,

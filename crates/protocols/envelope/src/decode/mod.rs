@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use interlingua_model::{
     Ask, Call, Caller, Carried, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Feature, HubId, Input, Json,
-    KindSet, Limits, Loss, LossKind, Meta, Missing, OnDisconnect, Text, Time, Trace, Via, Wire,
+    KindSet, Limits, Loss, LossKind, Meta, OnDisconnect, Text, Time, Trace, Via, Wire,
 };
 
 use super::invalid::{Invalid, Rule};

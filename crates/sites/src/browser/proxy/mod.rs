@@ -1,5 +1,5 @@
-//! Who a page may speak to. All traffic of a site's pages comes here, loopback too: plain requests, tunnels for TLS and
-//! WebSockets, each hop of a redirect, whatever frame or worker sends it.
+//! Filtering proxy (SSRF guard). Who a page may speak to. All traffic of a site's pages comes here, loopback too: plain
+//! requests, tunnels for TLS and WebSockets, each hop of a redirect, whatever frame or worker sends it.
 //!
 //! A request is admitted when its origin is one of the definition's, and the address its name resolves to is not inside
 //! unless the definition says so. The address that was judged is the one that is connected to, so a name that changes its
@@ -103,7 +103,11 @@ impl Rules {
     }
 
     fn refuse(&self, what: String) {
-        tracing::info!(what, "a page asked for what its site may not reach");
+        tracing::info!(
+            event = "page_request_blocked",
+            what,
+            "a request of a page to an address outside its site was blocked"
+        );
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.len() < MAX_REFUSED {
             refused.push(what);

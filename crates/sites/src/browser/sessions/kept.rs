@@ -1,5 +1,5 @@
-//! Sessions that are written down, because their definition says so: sealed, in the hub's records, until they have rested long
-//! enough.
+//! Stored sessions. Sessions that are written down, because their definition says so: sealed, in the hub's records, until they
+//! have rested long enough.
 
 use std::time::Duration;
 

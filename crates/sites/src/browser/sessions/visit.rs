@@ -1,4 +1,4 @@
-//! One call in a session: it waits for its turn, has the page, and leaves it for the next.
+//! One call in a session: it waits for its turn, uses the page, and leaves it for the next call.
 
 use std::sync::Arc;
 use std::time::Duration;
