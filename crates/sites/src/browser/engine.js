@@ -4,7 +4,7 @@
 (() => {
   if (globalThis.__interlingua) return;
 
-  const TICK = 25, MAX_CANDIDATES = 400, MAX_CHARS = 16384, MAX_TOTAL = 4 << 20;
+  const TICK = 25, STILL = 500, MAX_CANDIDATES = 400, MAX_CHARS = 16384, MAX_TOTAL = 4 << 20;
 
   // ---- finding ----
 
@@ -138,7 +138,7 @@
 
   // ---- waiting until it can be used ----
 
-  const frame = () => new Promise(done => { const timer = setTimeout(done, TICK); requestAnimationFrame(() => { clearTimeout(timer); done(); }); });
+  const frame = most => new Promise(done => { const timer = setTimeout(done, most); requestAnimationFrame(() => { clearTimeout(timer); done(); }); });
   const pause = () => new Promise(done => setTimeout(done, TICK));
   let listed = [];
 
@@ -169,11 +169,14 @@
     }
   }
 
+  // What is animated moves from one frame to the next, not between them and not in the one in which it begins. On a busy
+  // machine a frame takes its time.
   async function steady(el) {
-    const a = el.getBoundingClientRect();
-    await frame();
-    const b = el.getBoundingClientRect();
-    return a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
+    const place = () => { const { x, y, width, height } = el.getBoundingClientRect(); return [x, y, width, height].join(); };
+    const first = place();
+    await frame(STILL);
+    await frame(STILL);
+    return place() === first;
   }
 
   const off = el => el.matches(':disabled') || el.closest('[aria-disabled="true"]') !== null;
@@ -255,7 +258,7 @@
   // A label stands for its control.
   const control = el => (el.localName === 'label' && el.control) || el;
 
-  let landed = null, disarm = () => {};
+  let landed = null, disarm = () => {}, written = null;
 
   const base = () => ({ href: cut(location.href, 2000) });
 
@@ -278,7 +281,7 @@
     },
     async pressed() {
       disarm();
-      await frame();
+      await frame(TICK);
       return { ok: true, landed: landed !== false };
     },
 
@@ -298,7 +301,23 @@
         return { ok: true, insert: false, used: r.used, print: seen };
       }
       if (el.select) el.select(); else el.ownerDocument.getSelection().selectAllChildren(el);
+      written = el;
       return { ok: true, insert: true, used: r.used, print: seen };
+    },
+    // Real input has no `change` before the focus leaves, and the focus stays: lists of suggestions close without it. Whoever
+    // listens is told now, and of the same value not a second time.
+    async filled() {
+      const el = written;
+      if (!el?.isConnected) return { ok: true };
+      el.dispatchEvent(new Event('change', { bubbles: true }));
+      const root = el.getRootNode(), at = root.defaultView ?? root, told = el.value;
+      const again = e => {
+        if (!e.isTrusted || e.composedPath()[0] !== el) return;
+        at.removeEventListener('change', again, true);
+        if (el.value === told) e.stopImmediatePropagation();
+      };
+      at.addEventListener('change', again, true);
+      return { ok: true };
     },
 
     // By value or by label; options may come late.

@@ -3,6 +3,7 @@
 mod actions;
 mod attacks;
 mod bounds;
+mod elements;
 mod life;
 mod models;
 mod redesign;
