@@ -74,6 +74,25 @@
     return (box.width > 0 && box.height > 0) || getComputedStyle(el).display === 'contents';
   }
 
+  // innerText leaves out what is not drawn, and has what is drawn as nothing: without colour or without size.
+  function seenText(el) {
+    const drawn = [], walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { data, parentElement } = walker.currentNode;
+      if (data.trim() && parentElement.checkVisibility({ visibilityProperty: true })) drawn.push(walker.currentNode);
+    }
+    const seen = drawn.filter(node => shown(node.parentElement, false));
+    if (seen.length === drawn.length) return el.innerText;
+    const block = node => { let e = node.parentElement; while (e !== el && /^(inline|contents)/.test(getComputedStyle(e).display)) e = e.parentElement; return e; };
+    let text = '', last = null;
+    for (const node of seen) {
+      const own = block(node);
+      text += (last && last !== own ? '\n' : '') + node.data.replace(/\s+/g, ' ');
+      last = own;
+    }
+    return text;
+  }
+
   function roleOf(el) {
     const said = el.getAttribute('role');
     if (said) return said.split(' ')[0];
@@ -354,7 +373,7 @@
       }
       const text = el => {
         if (/^(input|textarea|select)$/.test(el.localName)) return el.value;
-        return el.innerText ?? el.textContent;
+        return seenText(el) ?? el.textContent;
       };
       const attribute = (el, name) => /^(href|src|value|currentSrc)$/.test(name) && typeof el[name] === 'string' ? el[name] : el.getAttribute(name);
       const rows = found.slice(0, a.most).map(row => {

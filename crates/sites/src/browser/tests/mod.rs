@@ -9,6 +9,7 @@ mod models;
 mod redesign;
 mod sessions;
 mod soak;
+mod untrusted;
 
 use std::collections::VecDeque;
 use std::path::Path;
