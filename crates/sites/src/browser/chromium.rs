@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use interlingua_model::json::Tree;
@@ -67,6 +67,8 @@ pub(super) struct Chromium {
     /// Memory at the last look, in bytes.
     pub(super) memory: AtomicU64,
     pub(super) cuts: Arc<Cuts>,
+    /// It was asked for a page and did not answer in time: it takes no further call.
+    pub(super) silent: AtomicBool,
     group: Group,
     /// After the group: what still runs would write into it.
     _home: Home,
@@ -103,6 +105,7 @@ impl Chromium {
             calls: AtomicU32::new(0),
             memory: AtomicU64::new(0),
             cuts,
+            silent: AtomicBool::new(false),
             group,
             _home: home,
         };

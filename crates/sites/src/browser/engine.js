@@ -4,7 +4,7 @@
 (() => {
   if (globalThis.__interlingua) return;
 
-  const TICK = 25, MAX_CANDIDATES = 400, MAX_CHARS = 16384, MAX_TOTAL = 4 << 20;
+  const TICK = 25, STILL = 500, MAX_CANDIDATES = 400, MAX_CHARS = 16384, MAX_TOTAL = 4 << 20;
 
   // ---- finding ----
 
@@ -74,6 +74,25 @@
     return (box.width > 0 && box.height > 0) || getComputedStyle(el).display === 'contents';
   }
 
+  // innerText leaves out what is not drawn, and has what is drawn as nothing: without colour or without size.
+  function seenText(el) {
+    const drawn = [], walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { data, parentElement } = walker.currentNode;
+      if (data.trim() && parentElement.checkVisibility({ visibilityProperty: true })) drawn.push(walker.currentNode);
+    }
+    const seen = drawn.filter(node => shown(node.parentElement, false));
+    if (seen.length === drawn.length) return el.innerText;
+    const block = node => { let e = node.parentElement; while (e !== el && /^(inline|contents)/.test(getComputedStyle(e).display)) e = e.parentElement; return e; };
+    let text = '', last = null;
+    for (const node of seen) {
+      const own = block(node);
+      text += (last && last !== own ? '\n' : '') + node.data.replace(/\s+/g, ' ');
+      last = own;
+    }
+    return text;
+  }
+
   function roleOf(el) {
     const said = el.getAttribute('role');
     if (said) return said.split(' ')[0];
@@ -138,7 +157,7 @@
 
   // ---- waiting until it can be used ----
 
-  const frame = () => new Promise(done => { const timer = setTimeout(done, TICK); requestAnimationFrame(() => { clearTimeout(timer); done(); }); });
+  const frame = most => new Promise(done => { const timer = setTimeout(done, most); requestAnimationFrame(() => { clearTimeout(timer); done(); }); });
   const pause = () => new Promise(done => setTimeout(done, TICK));
   let listed = [];
 
@@ -169,11 +188,14 @@
     }
   }
 
+  // What is animated moves from one frame to the next, not between them and not in the one in which it begins. On a busy
+  // machine a frame takes its time.
   async function steady(el) {
-    const a = el.getBoundingClientRect();
-    await frame();
-    const b = el.getBoundingClientRect();
-    return a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
+    const place = () => { const { x, y, width, height } = el.getBoundingClientRect(); return [x, y, width, height].join(); };
+    const first = place();
+    await frame(STILL);
+    await frame(STILL);
+    return place() === first;
   }
 
   const off = el => el.matches(':disabled') || el.closest('[aria-disabled="true"]') !== null;
@@ -255,7 +277,7 @@
   // A label stands for its control.
   const control = el => (el.localName === 'label' && el.control) || el;
 
-  let landed = null, disarm = () => {};
+  let landed = null, disarm = () => {}, written = null;
 
   const base = () => ({ href: cut(location.href, 2000) });
 
@@ -278,7 +300,7 @@
     },
     async pressed() {
       disarm();
-      await frame();
+      await frame(TICK);
       return { ok: true, landed: landed !== false };
     },
 
@@ -298,7 +320,23 @@
         return { ok: true, insert: false, used: r.used, print: seen };
       }
       if (el.select) el.select(); else el.ownerDocument.getSelection().selectAllChildren(el);
+      written = el;
       return { ok: true, insert: true, used: r.used, print: seen };
+    },
+    // Real input has no `change` before the focus leaves, and the focus stays: lists of suggestions close without it. Whoever
+    // listens is told now, and of the same value not a second time.
+    async filled() {
+      const el = written;
+      if (!el?.isConnected) return { ok: true };
+      el.dispatchEvent(new Event('change', { bubbles: true }));
+      const root = el.getRootNode(), at = root.defaultView ?? root, told = el.value;
+      const again = e => {
+        if (!e.isTrusted || e.composedPath()[0] !== el) return;
+        at.removeEventListener('change', again, true);
+        if (el.value === told) e.stopImmediatePropagation();
+      };
+      at.addEventListener('change', again, true);
+      return { ok: true };
     },
 
     // By value or by label; options may come late.
@@ -335,7 +373,7 @@
       }
       const text = el => {
         if (/^(input|textarea|select)$/.test(el.localName)) return el.value;
-        return el.innerText ?? el.textContent;
+        return seenText(el) ?? el.textContent;
       };
       const attribute = (el, name) => /^(href|src|value|currentSrc)$/.test(name) && typeof el[name] === 'string' ? el[name] : el.getAttribute(name);
       const rows = found.slice(0, a.most).map(row => {

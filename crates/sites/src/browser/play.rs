@@ -120,6 +120,7 @@ impl<'a> Player<'a> {
                 let Ready { found, until } = self.ready(&hand, "fill", args).await?;
                 if found.insert {
                     self.page.insert(&text.value, until).await.map_err(|failed| hand.trouble(failed))?;
+                    self.page.engine("filled", &json!({}), until).await.map_err(|failed| hand.trouble(failed))?;
                 }
                 Ok(())
             }

@@ -228,6 +228,7 @@ impl Browser {
             current.weigh();
         }
         let spent = current.link.is_gone()
+            || current.silent.load(Ordering::Relaxed)
             || calls >= self.settings.calls
             || current.born.elapsed() > self.settings.age
             || current.memory.load(Ordering::Relaxed) > self.settings.memory / 2;
@@ -264,14 +265,18 @@ impl Browser {
     }
 }
 
+/// A page is also how the process is seen to be well: one that opens none in time is replaced.
 pub(super) async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<Page, Trouble> {
     let crashed = Trouble::BrowserCrashed { step: 0 };
-    match tokio::time::timeout(OPENING, Page::open(chromium, proxy)).await {
+    match tokio::time::timeout(OPENING, Page::open(Arc::clone(&chromium), proxy)).await {
         Ok(Ok(page)) => Ok(page),
         Ok(Err(lost)) => {
             tracing::debug!(%lost, "no page");
             Err(crashed)
         }
-        Err(_) => Err(crashed),
+        Err(_) => {
+            chromium.silent.store(true, Ordering::Relaxed);
+            Err(crashed)
+        }
     }
 }

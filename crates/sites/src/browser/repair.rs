@@ -56,7 +56,8 @@ impl Hand<'_> {
 
     /// What the engine found in the way.
     fn refused(&self, found: &Found) -> Trouble {
-        let by = &found.by;
+        // The page's own names and the browser's words about them.
+        let by = clean(&found.by);
         match found.why.as_str() {
             "missing" => self.missing("nothing else fits"),
             "option" => Trouble::OptionNotFound {

@@ -1,5 +1,6 @@
 //! The six kinds of step, on pages that make them hard.
 
+use interlingua_model::json::Tree;
 use serde_json::json;
 
 use super::{Bench, airline, fault, rows, site, structured};
@@ -54,23 +55,38 @@ async fn w_22_steps_run_in_order_and_the_first_failure_ends_the_sequence() {
 
 #[tokio::test]
 async fn w_29_the_last_extract_is_the_result_with_a_trace_of_every_step() {
-    let page = html("<p id='first'>one</p><p id='last'>two</p>");
-    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
+    let page = html("<p id='first'>one</p><p id='last'>two</p><a id='on' href='/on?x=1#there'>on</a>");
+    let (bench, server) = (Bench::new(), Pages::start([("/", page), ("/on", html("<p id='last'>three</p>"))]).await);
     let go = json!({"action_type": "navigate", "value": "/"});
-    let read = |place: &str| json!({"action_type": "extract", "selector": place, "extract_schema": {"said": "."}});
-    let peer = bench.site(site(&server, json!({"two": [go, read("#first"), read("#last")], "none": [go]})));
+    let click = json!({"action_type": "click", "selector": ["#gone", "#on"]});
+    let read = |place: &str| json!({"action_type": "extract", "selector": place, "name": place, "extract_schema": {"said": "."}});
+    let actions =
+        json!({"two": {"effects": "reads", "steps": [go, read("#first"), read("#last"), click]}, "none": [go]});
+    let peer = bench.site(site(&server, actions));
     let finished = peer.try_out("two", json!({})).await.unwrap();
     assert_eq!(rows(&finished), &json!([{"said": "two"}]));
-    let trace = structured(&finished)["trace"].as_array().unwrap().clone();
-    let lines: Vec<(&str, &str)> = trace
-        .iter()
-        .map(|line| (line["action"].as_str().unwrap(), line["selector"].as_str().unwrap_or_default()))
-        .collect();
-    assert_eq!(lines, [("navigate", ""), ("extract", "#first"), ("extract", "#last")]);
+    let said = structured(&finished);
+    assert_eq!(said["extracts"], json!({"#first": [{"said": "one"}], "#last": [{"said": "two"}]}));
+    assert_eq!(said["source_url"], format!("{}/on?x=1#there", server.base()), "where the sequence ended");
+    let trace = said["trace"].as_array().unwrap().clone();
+    let line = |line: &Tree| {
+        let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        (line["step"].as_u64().unwrap(), text("action"), text("selector"))
+    };
+    let lines = [(1, "navigate", ""), (2, "extract", "#first"), (3, "extract", "#last"), (4, "click", "#gone")];
+    let lines = lines.map(|(step, action, selector)| (step, action.to_owned(), selector.to_owned()));
+    assert_eq!(trace.iter().map(line).collect::<Vec<_>>(), lines);
     assert!(trace.iter().all(|line| line["ms"].is_u64()), "{trace:?}");
+    assert!(trace[..3].iter().all(|line| line.get("healed").is_none()), "{trace:?}");
+    let used = (&trace[3]["healed"], &trace[3]["level"], &trace[3]["from"], &trace[3]["to"]);
+    assert_eq!(used, (&json!(true), &json!("alternate"), &json!("#gone"), &json!("#on")), "the selector that was used");
     let finished = peer.try_out("none", json!({})).await.unwrap();
-    assert!(structured(&finished).get("extracted_data").is_none(), "a sequence without one has no rows");
-    assert_eq!(structured(&finished)["trace"].as_array().map(Vec::len), Some(1));
+    let said = structured(&finished);
+    assert!(
+        said.get("extracted_data").is_none() && said.get("extracts").is_none(),
+        "a sequence without one has no rows"
+    );
+    assert_eq!(said["trace"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]
@@ -232,7 +248,8 @@ async fn w_34_dialogs_windows_and_farewells_hold_nothing_up() {
     let page = html(
         r#"<button id="go">Go</button><div id="out"></div><script>
         addEventListener('beforeunload', e => { e.preventDefault(); e.returnValue = 'x'; });
-        go.onclick = () => { alert('hello'); const sure = confirm('sure?'); const said = prompt('who?'); open('/other'); open('/other', '_blank', 'noopener'); out.textContent = `${sure} ${said}`; };
+        go.onclick = () => { alert('hello'); const sure = confirm('sure?'); const said = prompt('who?'); const other = open('/other'); open('/other', '_blank', 'noopener'); out.textContent = `${sure} ${said}`;
+          setInterval(() => out.className = other.closed ? 'closed' : '', 20); };
         </script>"#,
     );
     let other = html("<p id='there'>there</p>");
@@ -241,11 +258,17 @@ async fn w_34_dialogs_windows_and_farewells_hold_nothing_up() {
         &server,
         json!({"get": [{"action_type": "navigate", "value": "/"}, {"action_type": "click", "selector": "#go"},
             {"action_type": "extract", "selector": "#out", "name": "out", "extract_schema": {"said": "."}},
+            {"action_type": "wait", "wait_condition": "#out.closed"},
             {"action_type": "navigate", "value": "/other"}, {"action_type": "extract", "selector": "#there", "extract_schema": {"said": "."}}]}),
     ));
     let finished = peer.try_out("get", json!({})).await.unwrap();
     assert_eq!(structured(&finished)["extracts"]["out"], json!([{"said": "false null"}]));
     assert_eq!(rows(&finished), &json!([{"said": "there"}]));
+    let chromium = bench.browser.running().unwrap();
+    let said: Tree = chromium.link.ask(None, "Target.getTargets", json!({})).await.unwrap();
+    let targets = said["targetInfos"].as_array().unwrap();
+    let left = targets.iter().filter(|target| target["url"].as_str().unwrap().ends_with("/other")).count();
+    assert!(left <= 1, "windows that the page opened are closed: {targets:?}");
 }
 
 /// Frames within frames: an end of parsing comes before them, the load event after.

@@ -3,11 +3,13 @@
 mod actions;
 mod attacks;
 mod bounds;
+mod elements;
 mod life;
 mod models;
 mod redesign;
 mod sessions;
 mod soak;
+mod untrusted;
 
 use std::collections::VecDeque;
 use std::path::Path;

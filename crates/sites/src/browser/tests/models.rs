@@ -1,5 +1,6 @@
 //! Where the ladder ends: a model that chooses one element of a list, and one that reads rows because it was asked to.
 
+use interlingua_model::Trust;
 use interlingua_model::json::Tree;
 use serde_json::json;
 
@@ -19,7 +20,8 @@ fn steps(value: &str) -> Tree {
 #[tokio::test]
 async fn w_46_w_66_a_model_may_only_choose_among_the_elements_there_are() {
     let (bench, server) = (Bench::new(), Pages::start([("/", html(REBUILT))]).await);
-    let house = House::saying(["{\"element\": 1}"]);
+    // What to do with it, and with which text, is the definition's to say.
+    let house = House::saying(["{\"element\": 1, \"step\": \"click\", \"value\": \"Rome\", \"selector\": \"#x1\"}"]);
     let peer = bench.kept(site(&server, json!({"find": steps("{to}")})), house.clone());
     let finished = peer.try_out("find", json!({"to": "Paris"})).await.unwrap();
     assert_eq!(rows(&finished), &json!([{"said": "Paris"}]));
@@ -33,6 +35,11 @@ async fn w_46_w_66_a_model_may_only_choose_among_the_elements_there_are() {
     let asked = house.asked();
     assert_eq!(asked.len(), 1);
     assert!(!format!("{asked:?}").contains("Paris"), "values are nobody's business");
+    assert!(!asked[0].system.contains("Ignore"), "no word of a page is an instruction: {}", asked[0].system);
+    let said: Vec<_> =
+        asked[0].messages[0].parts().iter().filter(|part| format!("{part:?}").contains("Ignore")).collect();
+    assert_eq!(said.len(), 1);
+    assert!(said[0].as_data().is_some() && said[0].provenance.trust == Trust::World, "{said:?}");
 
     // What is not on the list is no answer, with and without a picture.
     let house = House::saying(["{\"element\": 99}", "{\"element\": \"#x1\"}"]);
@@ -41,6 +48,44 @@ async fn w_46_w_66_a_model_may_only_choose_among_the_elements_there_are() {
     let asked = house.asked();
     let pictures: Vec<usize> = asked.iter().map(|prompt| prompt.messages[0].parts().len()).collect();
     assert_eq!(pictures, [2, 3], "the second time with a picture");
+}
+
+/// Each rung is tried before the next one: a model is asked last, and shown a picture only where words were not enough.
+#[tokio::test]
+async fn w_46_the_ladder_ends_with_a_picture_and_says_which_rung_was_used() {
+    let named = "<input id='new-destination' aria-label='Destination'><p id='out'></p>\
+        <script>document.querySelector('input').addEventListener('input', e => out.textContent = e.target.value)</script>";
+    let pages = [("/", html(REBUILT)), ("/named", html(named))];
+    let (bench, server) = (Bench::new(), Pages::start(pages).await);
+    let step = |selector: Tree| json!({"action_type": "type", "selector": selector, "value": "Paris", "timeout": "8s"});
+    let with = |path: &str, selector: Tree| {
+        json!([{"action_type": "navigate", "value": path}, step(selector),
+            {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}])
+    };
+    let house = House::saying([r#"{"element": null}"#, r#"{"element": 1}"#]);
+    let actions = json!({"get_alternate": with("/", json!(["#destination", "#zz9"])),
+        "get_name": with("/named", json!("#destination")), "get_sight": with("/", json!("#destination"))});
+    let peer = bench.kept(site(&server, actions), house.clone());
+    for (action, level, to, asked) in [
+        ("get_alternate", "alternate", "#zz9", 0),
+        ("get_name", "name", "#new-destination", 0),
+        ("get_sight", "sight", "#zz9", 2),
+    ] {
+        let finished = peer.try_out(action, json!({})).await.unwrap();
+        assert_eq!(rows(&finished), &json!([{"said": "Paris"}]), "{action}");
+        let line = &structured(&finished)["trace"][1];
+        let told = (&line["healed"], &line["level"], &line["from"], &line["to"]);
+        assert_eq!(told, (&json!(true), &json!(level), &json!("#destination"), &json!(to)), "{action}: {line}");
+        assert_eq!(house.asked().len(), asked, "{action}");
+    }
+    let pictures: Vec<usize> = house
+        .asked()
+        .iter()
+        .map(|prompt| {
+            prompt.messages[0].parts().iter().filter(|part| part.media.as_deref() == Some("image/jpeg")).count()
+        })
+        .collect();
+    assert_eq!(pictures, [0, 1], "only the last one has a picture");
 }
 
 #[tokio::test]
