@@ -218,8 +218,9 @@ pub struct Caller {
     pub tools: Vec<ClientTool>,
 }
 
-/// How many tools a caller may offer, and how many bytes of them.
+/// How many tools a caller may offer.
 pub const MAX_CLIENT_TOOLS: usize = 64;
+/// How many bytes the names, descriptions and schemas of these tools may have together.
 pub const MAX_CLIENT_TOOL_BYTES: usize = 256 * 1024;
 /// Names of tools that providers of models take are no longer.
 pub const MAX_TOOL_NAME: usize = 64;
@@ -227,8 +228,11 @@ pub const MAX_TOOL_NAME: usize = 64;
 /// A tool of the caller's own. It is asked to run it by [`QuestionKind::Tool`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientTool {
+    /// What the model calls it by: 1 to [`MAX_TOOL_NAME`] letters, digits, `_` and `-`.
     pub name: Text,
+    /// What the model is told it does.
     pub description: Text,
+    /// JSON Schema of its arguments.
     pub input: Schema,
 }
 
@@ -260,6 +264,7 @@ impl ClientTool {
         Ok(())
     }
 
+    /// In bytes, of everything the caller wrote.
     pub fn weight(&self) -> usize {
         self.name.len() + self.description.len() + self.input.0.as_bytes().len()
     }

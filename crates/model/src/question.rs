@@ -72,7 +72,9 @@ pub enum QuestionKind {
     Roots,
     /// A tool that the caller offered and only the caller can run: what it returns is given as the answer.
     Tool {
+        /// Which of the caller's tools ([`crate::ClientTool::name`]).
         name: Text,
+        /// As the model wrote them.
         args: Json,
     },
 }
@@ -181,6 +183,7 @@ impl KindSet {
     pub const MODEL: KindSet = KindSet(16);
     /// [`QuestionKind::Roots`].
     pub const ROOTS: KindSet = KindSet(32);
+    /// Tools of the caller's own ([`QuestionKind::Tool`]).
     pub const TOOL: KindSet = KindSet(64);
 
     /// Both sets together.

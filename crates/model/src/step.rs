@@ -16,6 +16,7 @@ const MAX_TITLE: usize = 256;
 /// Every event of a step says all that is known of it then: the last one counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
+    /// The same in every event of this step, also after a restart.
     pub id: StepId,
     /// The step as part of which it is done: a member's turn, the call of another agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,8 +24,11 @@ pub struct Step {
     /// What is called; none for a member's turn and for a tool of the caller's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillId>,
+    /// For people: what is called, or who has the turn.
     pub title: Text,
+    /// By the effects of the skill.
     pub kind: StepKind,
+    /// How it stands with this event.
     pub state: StepState,
     /// Without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,27 +42,36 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
+    /// It changes nothing.
     Read,
+    /// It writes.
     Edit,
+    /// It destroys something.
     Delete,
     /// Somebody else thinks about it: an agent, a team, a member.
     Think,
+    /// Nobody described what it does.
     Other,
 }
 
+/// How a step stands. Each ends once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
     /// Not begun: it waits for an approval, a place, or whoever runs it.
     Pending,
+    /// It was sent, or the member has its turn.
     Running,
+    /// It completed.
     Done,
+    /// It failed or was refused.
     Failed,
     /// Nobody waits for it any more.
     Cancelled,
 }
 
 impl StepKind {
+    /// The kind of a call of a skill with these effects.
     pub fn of(effects: Effects) -> StepKind {
         match effects {
             Effects { calls: true, .. } => StepKind::Think,
@@ -70,6 +83,7 @@ impl StepKind {
         }
     }
 
+    /// As interfaces spell it.
     pub fn as_str(self) -> &'static str {
         match self {
             StepKind::Read => "read",
@@ -82,6 +96,7 @@ impl StepKind {
 }
 
 impl StepState {
+    /// Is it over?
     pub fn is_over(self) -> bool {
         match self {
             StepState::Pending | StepState::Running => false,
@@ -89,6 +104,7 @@ impl StepState {
         }
     }
 
+    /// As interfaces spell it.
     pub fn as_str(self) -> &'static str {
         match self {
             StepState::Pending => "pending",

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use interlingua_model::{
     Ask, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Event, Fault, FaultKind, Finished, Input,
-    Json, Level, Limits, MessageId, Meta, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece,
-    Provenance, SkillId, Target, Text, Time, Trace, Usage, Wire,
+    Json, Level, Limits, MessageId, Meta, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece, Provenance,
+    SkillId, Target, Text, Time, Trace, Usage, Wire,
 };
 
 use super::custom::Custom;

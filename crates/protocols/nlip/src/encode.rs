@@ -69,11 +69,7 @@ pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
             telling.route = Some(route.clone());
             Carried::whole(Frames::None)
         }
-        Event::Said { .. }
-        | Event::Progress { .. }
-        | Event::Step(_)
-        | Event::Artifact(_)
-        | Event::Settled { .. } => {
+        Event::Said { .. } | Event::Progress { .. } | Event::Step(_) | Event::Artifact(_) | Event::Settled { .. } => {
             Carried::whole(Frames::None)
         }
     }

@@ -15,8 +15,7 @@ struct Shape {
     returns: &'static str,
 }
 
-const DECODE: Shape =
-    Shape { name: "decode", second: "&Context<'_>", returns: "Result<Carried<Incoming>,Invalid>" };
+const DECODE: Shape = Shape { name: "decode", second: "&Context<'_>", returns: "Result<Carried<Incoming>,Invalid>" };
 const ENCODE: Shape = Shape { name: "encode", second: "&mutTelling<'_>", returns: "Carried<Frames>" };
 
 fn spelled(tokens: &impl ToTokens) -> String {
@@ -61,8 +60,10 @@ fn every_protocol_decodes_and_encodes_in_one_shape() {
     let mut found = Vec::new();
     for (protocol, shape) in PROTOCOLS.into_iter().flat_map(|protocol| [(protocol, DECODE), (protocol, ENCODE)]) {
         let below = format!("crates/protocols/{protocol}/src/{}", shape.name);
-        let file = files.iter().find(|file| file.path == format!("{below}.rs") || file.path == format!("{below}/mod.rs"));
-        let problem = file.map_or_else(|| Some("there is no such module".to_owned()), |file| misfit(&shape, &file.text));
+        let file =
+            files.iter().find(|file| file.path == format!("{below}.rs") || file.path == format!("{below}/mod.rs"));
+        let problem =
+            file.map_or_else(|| Some("there is no such module".to_owned()), |file| misfit(&shape, &file.text));
         found.extend(problem.map(|problem| format!("{protocol}, {}: {problem}", shape.name)));
     }
     assert!(found.is_empty(), "codecs of another shape:\n{}", found.join("\n"));

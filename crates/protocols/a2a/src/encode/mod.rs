@@ -83,9 +83,7 @@ impl Telling<'_> {
             Event::Progress { done, total, note } => {
                 Frames::One(self.progress((*done, *total), note.as_deref(), entry, losses))
             }
-            Event::Step(step) => {
-                step.note().map(|note| self.progress((None, None), Some(&note), entry, losses)).into()
-            }
+            Event::Step(step) => step.note().map(|note| self.progress((None, None), Some(&note), entry, losses)).into(),
             Event::Finished(finished) => match self.returned(finished, losses) {
                 Some(result) => Frames::Several(vec![result, self.status(status(self.task), losses)]),
                 None => Frames::One(self.status(status(self.task), losses)),

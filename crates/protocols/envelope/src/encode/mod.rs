@@ -198,9 +198,8 @@ impl Encoder {
                     .map(|content| self.response(Fill { content, result: None, note: &progress, losses }, None, stamp))
             }
             Event::Step(step) => {
-                let note = step.note().filter(|_| streams);
-                note.map(|note| {
-                    let content = at.mark();
+                let told = step.note().filter(|_| streams).map(|note| (at.mark(), note));
+                told.map(|(content, note)| {
                     let progress = |meta: &mut Object<'_>| output::progress(meta, None, None, Some(&note));
                     self.response(Fill { content, result: None, note: &progress, losses }, None, stamp)
                 })

@@ -4,8 +4,8 @@
 //! `requestState` goes on with a call that exists; any other begins one.
 
 use interlingua_model::{
-    Ask, Call, Caller, Completes, Effects, Fault, FaultKind, Input, Json, Limits, Meta, OnDisconnect, Part,
-    Provenance, Raw, SkillKind, Target, Text, Wire,
+    Ask, Call, Caller, Completes, Effects, Fault, FaultKind, Input, Json, Limits, Meta, OnDisconnect, Part, Provenance,
+    Raw, SkillKind, Target, Text, Wire,
 };
 
 use super::{
