@@ -9,6 +9,24 @@ use serde_json::{Value, json};
 use super::{builder, crash, hub, teams};
 use crate::support::{self, reaches, send, start, until};
 
+/// Takes arguments, one of which is a secret.
+const COUNT: &str = r#"
+name: count
+description: Counts.
+input: { type: object, properties: { upto: { type: integer }, api_key: { type: string } } }
+effects: { reads: true, idempotent: true }
+command: [sh, -c, 'echo "{\"counted\":2}"']
+"#;
+
+/// Returns much.
+const LARGE: &str = r#"
+name: large
+description: Much.
+input: { type: object, properties: { note: { type: string } } }
+effects: { reads: true }
+command: [sh, -c, 'printf "{\"z\":\""; head -c 100000 /dev/zero | tr "\\0" z; printf "\"}"']
+"#;
+
 /// The steps of a stream: id, state and all of it, in their order.
 fn steps(stream: &str) -> Vec<(String, String, Value)> {
     let events = support::events(stream).into_iter().filter(|(name, ..)| name == "step");
@@ -44,23 +62,23 @@ async fn stream(hub: &Hub, task: &str) -> String {
 async fn a_call_is_told_as_a_step_that_runs_and_is_done_with_its_arguments_and_result() {
     let lines = r#"
 replies:
-  - call: [{ name: local__steps, arguments: { upto: 2, api_key: SWORDFISH } }, { name: local__fails }]
+  - call: [{ name: local__count, arguments: { upto: 2, api_key: SWORDFISH } }, { name: local__fails }]
   - { when: out of paper, say: Done. }
 "#;
-    let hub = hub(lines, "").await;
+    let hub = builder(lines, "").file("tools/count.yaml", COUNT).start().await;
     let body = json!({"skill": "ann/chat", "text": "count"});
     let accept = [("accept", "text/event-stream")];
     let answer = send(&hub, Method::POST, "/api/exchanges", &accept, Some(body)).await;
     let told = steps(&answer.text());
     let of = |skill: &str| told.iter().filter(|(_, _, step)| step["skill"] == skill).cloned().collect::<Vec<_>>();
-    let counted = of("local/steps");
+    let counted = of("local/count");
     let states: Vec<&str> =
         counted.iter().map(|(_, state, _)| state.as_str()).filter(|state| *state != "pending").collect();
     assert_eq!(states, ["running", "done"], "{told:?}");
     let (_, _, done) = counted.last().expect("a step");
-    assert_eq!((&done["kind"], &done["title"]), (&json!("read"), &json!("local/steps")), "{done}");
+    assert_eq!((&done["kind"], &done["title"]), (&json!("read"), &json!("local/count")), "{done}");
     assert_eq!(done["arguments"], json!({"upto": 2, "api_key": "[secret]"}), "{done}");
-    assert!(done["parts"][0]["text"].as_str().is_some_and(|text| text.contains("counted")), "{done}");
+    assert_eq!(done["parts"][0]["data"], json!({"counted": 2}), "{done}");
     let failed = of("local/fails");
     let (_, state, last) = failed.last().expect("a step");
     assert_eq!(state, "failed", "{last}");
@@ -161,7 +179,7 @@ replies:
 tools: { directory: ./tools }
 models: { canned: { provider: scripted, file: ./lines.yaml }, bobs: { provider: scripted, file: ./bob.yaml } }
 agents:
-  ann: { model: canned, skills: ["bob/*"] }
+  ann: { model: canned, skills: ["bob/*", "local/*"] }
   bob: { model: bobs, skills: ["local/*"] }
 "#;
     let hub = support::builder().file("lines.yaml", lines).file("bob.yaml", bob).config(config).start().await;
@@ -194,8 +212,7 @@ async fn attack_a_huge_result_and_huge_arguments_are_cut_in_what_travels() {
     let lines = format!(
         "replies:\n  - call: [{{ name: local__large, arguments: {{ note: {long} }} }}]\n  - {{ when: zzzz, say: Read. }}\n"
     );
-    let large = "name: large\ndescription: Much.\neffects: { reads: true }\ncommand: [sh, -c, \"head -c 100000 /dev/zero | tr '\\\\0' z\"]\n";
-    let hub = builder(&lines, "").file("tools/large.yaml", large).start().await;
+    let hub = builder(&lines, "").file("tools/large.yaml", LARGE).start().await;
     let task = start(&hub, json!({"skill": "ann/chat", "text": "read"})).await;
     let ended = reaches(&hub, &task, "completed").await;
     let step = &ended["steps"][0];
