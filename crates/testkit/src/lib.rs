@@ -7,7 +7,8 @@
 //! - [`pages`]: a few pages for a browser.
 //! - [`provider`]: one of models, that answers in four spellings and in every wrong way.
 //! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced;
-//!   [`Names`]: one name that leads where a test says; [`WallClock`]: a time of day that a test says.
+//!   [`Names`]: one name that leads where a test says; [`WallClock`]: a time of day that a test says; [`HurriedClock`]: time that passes faster;
+//!   [`SocketOptions`]: what a hub asks of its connections.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
@@ -31,6 +32,7 @@ pub mod hostile;
 mod hub;
 pub mod mcp;
 mod names;
+mod options;
 pub mod pages;
 mod peer;
 pub mod port;
@@ -43,7 +45,7 @@ mod shim;
 mod skip;
 mod websocket;
 
-pub use clock::WallClock;
+pub use clock::{HurriedClock, WallClock};
 pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
 pub use disk::{Disk, DiskFault, Random};
@@ -51,6 +53,7 @@ pub use driver::{Driver, Pending};
 pub use hub::{Hub, HubBuilder, OWNER_TOKEN};
 pub use mcp::{beside_the_tests, finished};
 pub use names::Names;
+pub use options::SocketOptions;
 pub use peer::{Peer, root, run_script, run_script_as};
 pub use process::{Process, kill_by_id};
 pub use scripted::{Heard, Piece, Say, Scripted};

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::wire::Token;
 use interlingua_keys::Keyring;
 use interlingua_model::ports::{Expect, Item, Records, Room, StoreFault};
-use interlingua_model::{FaultKind, Link, MessageId, Principal, Proof, Secret, Subject, Time};
+use interlingua_model::{FaultKind, Json, Link, MessageId, Principal, Proof, Secret, Subject, Time};
 
 use crate::memory::Memory;
-use crate::sessions::{Brought, Kind, Sessions, TakenUp};
+use crate::sessions::{Brought, Context, Kind, Sessions, TakenUp};
 use crate::settings::Settings;
 use interlingua_hub::shares::Shares;
 use interlingua_nlip::settings::Nlip;
@@ -42,6 +42,14 @@ fn sessions(limit: u64) -> (Sessions, Arc<Memory>) {
 
 fn named(id: &str) -> Token {
     Token { session_id: Some(id.into()), ..Token::default() }
+}
+
+/// With a context to be kept or brought.
+async fn take_with(sessions: &Sessions, message: &str, context: &Context, now: Time) -> Option<Json> {
+    let (message, by, token) = (MessageId::from(message), user("ada"), named("s1"));
+    let (kind, context) = (Kind::Turn, Some(context));
+    let brought = Brought { by: &by, token: &token, message: &message, context, kind, most: MOST, bytes: None };
+    sessions.take_up(brought, &settings(), now).await.expect("it is taken up").context
 }
 
 async fn take(
@@ -197,4 +205,18 @@ async fn r_38_h_08_sessions_in_memory_have_bytes_for_all_and_a_quarter_for_each_
     assert!(shares.taken() <= 80_000, "{}", shares.taken());
     memory.expire(NOW.after(HOUR)).await.expect("expires");
     assert_eq!(shares.taken(), 0);
+    let left = format!("{memory:?}");
+    assert!(!left.contains("user:") && !left.contains("ada19"), "every table is empty: {left}");
+}
+
+#[tokio::test]
+async fn h_08_a_context_expires_with_its_session() {
+    let (sessions, records) = sessions(10);
+    let context = Json::from(serde_json::json!({"city": "Lisbon"}));
+    assert_eq!(take_with(&sessions, "m1", &Context::Keep(context.clone()), NOW).await, None);
+    assert_eq!(take_with(&sessions, "m2", &Context::Bring, NOW.after(23 * HOUR)).await, Some(context));
+    assert_eq!(take_with(&sessions, "m3", &Context::Bring, NOW.after(48 * HOUR)).await, None, "it is gone with it");
+    let long_after = NOW.after(96 * HOUR);
+    assert_eq!(records.expire(long_after).await.expect("expires"), 1);
+    assert!(records.list("session", None, 10, Time(0)).await.expect("lists").is_empty());
 }

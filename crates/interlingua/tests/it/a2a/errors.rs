@@ -197,6 +197,33 @@ async fn a_48_a_hundred_mebibytes_are_refused_on_both_paths() {
     assert_eq!(super::result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
 }
 
+/// Of a hundred mebibytes that nobody announced no more is in memory than a body may have.
+#[tokio::test]
+async fn a_48_a_body_that_grows_is_not_taken_in() {
+    let hub = super::builder("limits: { body: 4MiB }\n").start().await;
+    let most = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", hub.id())).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a size");
+        line.trim().trim_end_matches(" kB").trim().parse::<u64>().expect("a number") / 1024
+    };
+    let before = most();
+    for path in ["/a2a", "/a2a/message:send", "/a2a/v1/message:send"] {
+        let mut pieces = Raw::connect(hub.address()).await;
+        let version = if path.contains("/v1/") { "0.3" } else { "1.0" };
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\na2a-version: {version}\r\n");
+        pieces.write(format!("{head}{}transfer-encoding: chunked\r\n\r\n", hub.bearer_line()).as_bytes()).await;
+        let piece = [b"100000\r\n".as_slice(), &[b' '; 1 << 20], b"\r\n"].concat();
+        let mut taken = 0;
+        while taken < 100 && pieces.write(&piece).await {
+            taken += 1;
+        }
+        assert!(taken < 100, "{path}: all of it was taken");
+    }
+    let grown = most() - before;
+    assert!(grown < 32, "three bodies of a hundred mebibytes took {grown} MiB at a time");
+}
+
 /// Ten thousand in `make soak`; as many as a test run can afford else, each with its share of the gibibyte.
 #[tokio::test]
 async fn a_48_ten_thousand_idle_streams_take_less_than_a_gibibyte() {
@@ -237,6 +264,11 @@ async fn a_48_a_body_over_the_limit_is_refused_and_nothing_is_begun() {
     let big = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": text("m", &"x".repeat(200_000))}});
     let answer = send(&hub, post("/a2a", &[V1], &big)).await;
     assert_eq!((answer.status, &answer.json()["error"]["code"]), (413, &json!(-32600)));
+    for path in ["/a2a/message:send", "/a2a/v1/message:send"] {
+        let version = if path.contains("/v1/") { ("a2a-version", "0.3") } else { V1 };
+        let answer = send(&hub, post(path, &[version], &big["params"])).await;
+        assert_eq!(answer.status, 413, "{path}: {}", answer.text());
+    }
     let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
     let mut request = post("/a2a/message:send", &[V1], &Value::Null);
     *request.body_mut() = http_body_util::Full::new(format!("{{\"message\":{{\"metadata\":{deep}}}}}").into());

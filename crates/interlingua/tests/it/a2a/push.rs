@@ -1,12 +1,13 @@
 //! Push notifications (sections 3.1.7 to 3.1.10, 4.3): webhooks and what they are told.
 
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-use interlingua_testkit::{Hub, Names, Say, Scripted};
+use interlingua_testkit::{Hub, HurriedClock, Names, Say, Scripted};
 use serde_json::{Value, json};
 
 use super::{builder, hub, refused, result, task, text, to};
-use crate::support::until;
+use crate::support::{logged, until};
 
 /// A hub that tells webhooks on this machine, too.
 async fn telling() -> Hub {
@@ -139,6 +140,16 @@ async fn a_21_a_webhook_inside_is_refused_by_default_and_nothing_is_begun() {
         "http://169.254.169.254/",
         "http://[::ffff:10.0.0.1]/",
         "ftp://example.com/",
+        "http://10.0.0.1/",
+        "http://172.16.0.1/",
+        "http://192.168.1.1/",
+        "http://100.64.0.1/",
+        "http://0.0.0.0/",
+        "http://[::1]/",
+        "http://[fd00::1]/",
+        "http://[fe80::1]/",
+        "http://[fd00:ec2::254]/",
+        "http://2130706433/",
     ] {
         let configuration = json!({"taskPushNotificationConfig": {"url": url}});
         let params = json!({"message": text("tck-complete-task-1", "hi"), "configuration": configuration});
@@ -155,6 +166,17 @@ async fn a_21_a_webhook_inside_is_refused_by_default_and_nothing_is_begun() {
     }
     let listed = result(&hub, "ListTaskPushNotificationConfigs", json!({"taskId": waiting["id"]})).await;
     assert!(listed["configs"].as_array().is_none_or(Vec::is_empty), "{listed}");
+}
+
+/// Only by the setting: the same addresses, with it.
+#[tokio::test]
+async fn a_21_with_the_setting_a_webhook_inside_is_taken() {
+    let hub = telling().await;
+    let waiting = task(&hub, "tck-input-required-1").await;
+    for url in ["http://127.0.0.1:1/", "http://localhost/", "http://10.0.0.1/", "http://[fd00::1]/"] {
+        let made = result(&hub, "CreateTaskPushNotificationConfig", json!({"taskId": waiting["id"], "url": url})).await;
+        assert_eq!(made["url"], url, "{made}");
+    }
 }
 
 /// A name that leads inside is no way around the guard: it is looked up for every connection, and what it leads to then counts.
@@ -218,4 +240,59 @@ async fn a_22_what_a_webhook_was_not_told_before_a_crash_it_is_told_after() {
     hub.restart().await;
     let again = heard(&webhook, |heard| heard.len() > before).await;
     assert_eq!(again[before], again[before - 1], "it goes on where it was");
+}
+
+/// One that takes the connection and never answers.
+#[tokio::test]
+async fn a_22_a_receiver_that_never_answers_blocks_neither_its_task_nor_another_receiver() {
+    let hub = telling().await;
+    let (dead, knocks) = interlingua_testkit::scripted::counting_listener().await;
+    let live = Scripted::http(|_, _| Say::Json(Value::Null)).await;
+    let waiting = task(&hub, "tck-input-required-1").await;
+    for address in [dead, live.address()] {
+        let config = json!({"taskId": waiting["id"], "url": format!("http://{address}/hook")});
+        result(&hub, "CreateTaskPushNotificationConfig", config).await;
+    }
+    let done = result(&hub, "SendMessage", json!({"message": to(&waiting, text("tck-complete-task-2", "x"))})).await;
+    assert_eq!(super::state(&done["task"]), "TASK_STATE_COMPLETED");
+    heard(&live, ended).await;
+    until("the dead one is tried", async || knocks.load(std::sync::atomic::Ordering::SeqCst) > 0).await;
+}
+
+/// The pauses take minutes; the hub's clock hurries, so that they take seconds here.
+#[tokio::test]
+async fn a_22_a_webhook_that_answers_500_is_told_ten_times_with_growing_waits_and_is_then_disabled_for_good() {
+    let builder = builder("a2a: { push_private_addresses: true }\n");
+    let clock = HurriedClock::below(builder.directory(), 20);
+    let builder =
+        clock.environment().into_iter().fold(builder, |builder, (name, value)| builder.environment(name, value));
+    let mut hub = builder.start().await;
+    let times: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    let noted = times.clone();
+    let webhook = Scripted::http(move |_, _| {
+        noted.lock().expect("no test panicked").push(Instant::now());
+        Say::Status(500, Vec::new(), Value::Null)
+    })
+    .await;
+    let configuration = json!({"taskPushNotificationConfig": {"url": url(&webhook)}});
+    let params = json!({"message": text("tck-input-required-1", "hi"), "configuration": configuration});
+    let waiting = result(&hub, "SendMessage", params).await["task"].take();
+    assert_eq!(super::state(&waiting), "TASK_STATE_INPUT_REQUIRED");
+    logged(&hub, &["webhook_disabled"]).await;
+    let told = webhook.heard();
+    assert_eq!(told.len(), 10);
+    assert!(told.iter().all(|again| again.body == told[0].body), "the same event each time");
+    let times = times.lock().expect("no test panicked").clone();
+    let pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(pauses[8] > pauses[0] && pauses[8] > pauses[4] && pauses[4] > pauses[0], "{pauses:?}");
+
+    // What comes later is told to others, and not to it, also by a hub that was started again.
+    let live = Scripted::http(|_, _| Say::Json(Value::Null)).await;
+    let config = json!({"taskId": waiting["id"], "url": url(&live)});
+    result(&hub, "CreateTaskPushNotificationConfig", config).await;
+    hub.kill_9();
+    hub.restart().await;
+    result(&hub, "SendMessage", json!({"message": to(&waiting, text("tck-complete-task-2", "x"))})).await;
+    heard(&live, ended).await;
+    assert_eq!(webhook.heard().len(), 10, "it is told no more");
 }

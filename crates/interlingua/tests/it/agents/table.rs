@@ -180,6 +180,47 @@ replies:
     assert_eq!(panel.of("round_begun", ANN).await.len(), 2);
 }
 
+/// A tool that was not given to the member does not run, and one that was has its result before the model's next turn.
+#[tokio::test]
+async fn c_03_a_permitted_tools_result_is_the_next_thing_the_model_reads_and_another_tool_does_not_run() {
+    let ann = r#"
+replies:
+  - { when: "You received", say: "It is forty-two, said ann." }
+  - { when: There are no answers yet, call: [{ name: local__fails }] }
+  - { when: out of paper, again: true, call: [{ name: new_answer, arguments: { content: It ran. } }] }
+  - { when: "counted", call: [{ name: new_answer, arguments: { content: Forty-two. } }] }
+  - { when: "(your own)", call: [{ name: vote, arguments: { agent_id: agent1, reason: mine } }] }
+  - { call: [{ name: local__steps }] }
+"#;
+    let panel = Panel::begin(&[("ann", ann)], "").await;
+    assert_eq!(panel.completes().await, "It is forty-two, said ann.");
+    let answers: Vec<Value> = panel.of("answered", ANN).await.iter().map(|step| step["text"].clone()).collect();
+    assert_eq!(answers, [json!("Forty-two.")], "given after the result, and not after that of the other tool");
+    let audit = panel.hub.get("/api/audit").await.text();
+    assert!(audit.contains("local/steps"), "the call went through the hub's door: {audit}");
+    let all = panel.hub.get("/api/tasks?all=true").await.text();
+    assert!(!all.contains("local/fails"), "no task of a tool that is not permitted: {all}");
+}
+
+/// The backends fail each in a way of its own; who is left decides.
+#[tokio::test]
+async fn c_10_the_error_of_a_failing_backend_is_recorded_with_its_member_and_the_others_go_on() {
+    let breaks_off = "replies: [{ events: [{ text: 'I ' }], again: true }]";
+    let refuses = "replies: [{ events: [{ fail: { status: 401 } }], again: true }]";
+    let panel = Panel::begin(&[("ann", breaks_off), ("bob", BOB_LINES), ("cid", refuses)], "").await;
+    assert_eq!(panel.completes().await, "It is forty-two, said bob.");
+    for seat in [ANN, CID] {
+        let killed = panel.of("killed", seat).await;
+        assert_eq!(killed.len(), 1, "{killed:?}");
+        let why = &killed[0]["why"];
+        assert!(why["kind"].is_string() && why["public"].as_str().is_some_and(|text| !text.is_empty()), "{killed:?}");
+        assert_eq!(panel.of("answered", seat).await.len() + panel.of("voted", seat).await.len(), 0);
+    }
+    let (ann, cid) = (panel.of("killed", ANN).await, panel.of("killed", CID).await);
+    assert_ne!(ann[0]["why"], cid[0]["why"], "each its own error");
+    assert_eq!((panel.of("killed", BOB).await.len(), panel.of("voted", BOB).await.len()), (0, 1));
+}
+
 #[tokio::test]
 async fn c_04_c_13_an_answer_voids_every_vote_and_all_look_again() {
     let ann = r#"

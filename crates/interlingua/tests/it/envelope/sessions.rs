@@ -1,5 +1,7 @@
 //! Sessions and their tokens.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use super::kit::{Route, call, message, one, refused, within};
@@ -57,8 +59,10 @@ async fn r_16_a_request_is_found_by_its_id_while_it_is_under_way_and_when_it_is_
 #[tokio::test]
 async fn r_17_h_08_a_request_that_is_answered_is_not_pending_any_more() {
     let route = Route::start("").await;
+    // However it was answered: with a result, a failure, a stream, or that there is no such tool.
+    let tools = ["write", "say", "fail", "is_error", "broken", "nothing", "stream", "say"];
     for n in 0..120 {
-        let asked = within(call(&format!("m{n}"), if n % 3 == 0 { "write" } else { "say" }, json!({})), "s1");
+        let asked = within(call(&format!("m{n}"), tools[n % tools.len()], json!({})), "s1");
         assert_eq!(route.send(&asked).await.status, 200);
     }
     super::kit::until("nothing runs", || route.hub().live_count() == 0).await;
@@ -184,6 +188,18 @@ async fn h_06_without_a_proof_of_who_asks_the_token_is_the_proof() {
     let other = one(&route.send_anonymous(&within(call("m9", "public", json!({})), "s9")).await)["token"].clone();
     let other = other["context_token"].as_str().expect("a token");
     let random = |token: &str| token.rsplit('.').next().unwrap_or_default().to_owned();
+    let (mut ones, mut zeros) = ([0_u8; 32], [0_u8; 32]);
+    for n in 0..64 {
+        let asked = within(call(&format!("r{n}"), "public", json!({})), &format!("random{n}"));
+        let token = one(&route.send_anonymous(&asked).await)["token"]["context_token"].clone();
+        let bits = URL_SAFE_NO_PAD.decode(random(token.as_str().expect("a token"))).expect("base64");
+        assert_eq!(bits.len(), 32);
+        for (at, byte) in bits.iter().enumerate() {
+            ones[at] |= byte;
+            zeros[at] |= !byte;
+        }
+    }
+    assert_eq!((ones, zeros), ([255; 32], [255; 32]), "each of 256 bits is one in some tokens and zero in others");
     assert_eq!((random(secret).len(), random(other).len()), (43, 43), "256 bits of each: {secret}, {other}");
     assert_ne!(random(secret), random(other));
     let second = one(&route.send_anonymous(&next("m2", &first)).await)["token"].clone();

@@ -214,6 +214,36 @@ async fn m_30_sessions_that_nobody_comes_back_to_leave_nothing_behind() {
     assert!(grown < 8 * 1024, "ten thousand sessions left {grown} KiB");
 }
 
+/// The same of sessions that were used: what a hub remembers of them has a bound of its own, and the next thousands take no more.
+#[tokio::test]
+async fn m_30_sessions_that_were_used_and_left_stay_within_a_bound() {
+    let hub = hub("").await;
+    let mut connection = hub.connect().await;
+    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
+    let mut used = async |count: usize| {
+        for _ in 0..count {
+            let request = interlingua_testkit::post("/mcp", "application/json", begin.to_string());
+            let id = connection.send(request).await.header("mcp-session-id").expect("a session").to_owned();
+            let mut request = interlingua_testkit::post("/mcp", "application/json", ping.to_string());
+            request.headers_mut().insert("mcp-session-id", id.parse().expect("a header"));
+            request.headers_mut().insert("mcp-protocol-version", "2025-11-25".parse().expect("a header"));
+            assert_eq!(connection.send(request).await.status, 200);
+        }
+    };
+    let memory = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", hub.id())).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+        line.trim().trim_end_matches(" kB").trim().parse::<u64>().expect("a number")
+    };
+    used(2_000).await;
+    let before = memory();
+    used(10_000).await;
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 24 * 1024, "ten thousand sessions that were used left {grown} KiB");
+}
+
 /// What a session is told when its hub is started again so many minutes after it began.
 async fn comes_back(hub: &mut interlingua_testkit::Hub, id: &str, minutes: i64) -> u16 {
     hub.set_environment("CLOCK_AT", &(BEGUN + minutes * 60).to_string());

@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{MODERN, Modern, error, last_message, messages, meta};
 use crate::support::{hub, send, streaming, until};
@@ -192,6 +193,26 @@ command: [sh, -c, 'for n in 1 2 3; do echo "{\"progress\":{\"done\":$n,\"total\"
     }
     let event = events.next().await.expect("a result");
     assert!(event.contains("counted"), "{event}");
+}
+
+/// Nagle's algorithm is off on every connection that is taken, which is what an event stream is written to.
+#[tokio::test]
+async fn m_45_the_hub_takes_every_connection_without_nagles_algorithm() {
+    let builder = crate::support::builder();
+    let options = interlingua_testkit::SocketOptions::below(builder.directory());
+    let builder =
+        options.environment().into_iter().fold(builder, |builder, (name, value)| builder.environment(name, value));
+    let hub = builder.start().await;
+    for _ in 0..3 {
+        let mut stream = tokio::net::TcpStream::connect(hub.address()).await.expect("a connection");
+        let port = stream.local_addr().expect("an address").port();
+        let request = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", hub.address());
+        stream.write_all(request.as_bytes()).await.expect("written");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(options.sends_at_once(port), "small writes to {port} are held back");
+    }
 }
 
 #[tokio::test]

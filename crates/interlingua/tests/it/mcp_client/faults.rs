@@ -1,5 +1,6 @@
 //! What callers see of servers that are killed, hang, flood, say nonsense, break off, forget.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::*;
@@ -103,9 +104,15 @@ async fn m_24_a_server_that_hangs_holds_up_neither_its_other_calls_nor_other_ser
     let hung = program("legacy", &log).replace("{ trust_hints", "{ timeout: 300ms, trust_hints");
     let silent = "{ mcp: { command: sleep, args: [\"1000\"] } }".to_owned();
     let dead = "{ mcp: { url: \"http://127.0.0.1:1/mcp\" } }".to_owned();
-    let hub = builder(&[("silent", silent), ("dead", dead), ("hung", hung)]).start().await;
+    let patient = program("legacy", &log).replace("{ trust_hints", "{ timeout: 1m, trust_hints");
+    let (never, listing) = super::scripted::lists_never().await;
+    let never = format!("{{ timeout: 300ms, mcp: {{ url: \"http://{}/mcp\" }} }}", never.address());
+    let peers = [("silent", silent), ("dead", dead), ("never", never), ("hung", hung), ("patient", patient)];
+    let hub = builder(&peers).start().await;
     // What a list waits for at most is what each server is given to start.
     at_most("the list of the one that works", Duration::from_secs(5), listed(&hub, "hung")).await;
+    listed(&hub, "patient").await;
+    until("the one that never lists to be asked", async || listing.load(Ordering::SeqCst) > 0).await;
     let client = Modern::new(&hub);
     let lists = async || {
         let began = std::time::Instant::now();
@@ -123,6 +130,10 @@ async fn m_24_a_server_that_hangs_holds_up_neither_its_other_calls_nor_other_ser
     let late = at_most("its own timeout", Duration::from_secs(1), call(&hub, "hung/hang", json!({}))).await;
     assert_eq!(fault(&late), "deadline", "{late}");
     assert_eq!(said(&call(&hub, "hung/echo", json!({"text": "well"})).await), "well");
+    // Each has its own timeout: the same call ends at one and is answered at the other.
+    let (slow, seconds) = (|name: &str| format!("{name}/slow"), json!({"seconds": 2}));
+    assert_eq!(fault(&call(&hub, &slow("hung"), seconds.clone()).await), "deadline");
+    assert_eq!(said(&call(&hub, &slow("patient"), seconds).await), "at last");
     until("the dead one to be seen", async || peer(&hub, "dead").await["health"] == "down").await;
     assert_eq!(hub.get("/readyz").await.status, 200);
 }
@@ -145,4 +156,50 @@ async fn a_server_that_is_restarted_is_found_again() {
     .await;
     assert_eq!(log.count("session"), 2);
     second.kill_9();
+}
+
+/// As `conformance/deviations.md` says of R-09: where a server is gone its call has failed, and the calls beside it are answered.
+#[tokio::test]
+async fn r_09_a_call_whose_server_is_gone_is_a_response_with_an_error_beside_the_others() {
+    let (gone, here) = (Log::new(), Log::new());
+    let mut server = server("modern", &gone).await;
+    let hub = hub(&[("gone", url(&server)), ("here", program("modern", &here))]).await;
+    server.process().kill_9();
+    let mut asked = enveloped("gone__once");
+    let parameters = json!({"text": "still here"});
+    let beside = json!({"tool_id": "u", "tool_name": "mcp__here__echo", "parameters": parameters});
+    asked["tool_calls"].as_array_mut().expect("calls").push(beside);
+    let answer = hub.post_json("/nlip/route", &asked).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let responses = answer.json();
+    let of = |at: usize| (&responses[at]["control"]["message_type"], &responses[at]["tool_results"][0]);
+    let (kind, failed) = of(0);
+    assert_eq!((kind, &failed["status"], &failed["result"]), (&json!("response"), &json!("error"), &Value::Null));
+    assert!(failed["error"].as_str().is_some_and(|text| text.starts_with("unreachable: ")), "{failed}");
+    assert_eq!(failed["metadata"]["code"], "unreachable", "{failed}");
+    let (kind, done) = of(1);
+    assert_eq!((kind, &done["status"], &done["error"]), (&json!("response"), &json!("success"), &Value::Null));
+    assert_eq!(here.count("call echo"), 1);
+}
+
+#[tokio::test]
+async fn m_26_a_server_that_forgets_every_session_is_greeted_once_more_and_the_call_not_made_a_third_time() {
+    let forgetful = super::scripted::forgetful().await;
+    let other = Log::new();
+    let hub = hub(&[("far", super::scripted::line(&forgetful)), ("other", program("legacy", &other))]).await;
+    let asked = |method: &str| {
+        let of = |heard: &interlingua_testkit::Heard| heard.header("mcp-session-id").map(str::to_owned);
+        let heard = forgetful.heard().into_iter().filter(|heard| heard.method == http::Method::POST);
+        let heard = heard.filter(|heard| heard.json()["method"] == method);
+        heard.map(|heard| of(&heard)).collect::<Vec<_>>()
+    };
+    let greeted = asked("initialize").len();
+    let refused = call(&hub, "far/look", json!({})).await;
+    let kind = if refused["error"].is_null() { fault(&refused) } else { &refused["error"]["kind"] };
+    assert_eq!(kind, "unreachable", "{refused}");
+    let calls = asked("tools/call");
+    assert!(calls.len() == 2 && calls[0].is_some() && calls[1].is_some() && calls[0] != calls[1], "{calls:?}");
+    assert_eq!(asked("initialize").len(), greeted + 1, "one more session was opened");
+    assert_eq!(said(&call(&hub, "other/echo", json!({"text": "on"})).await), "on");
+    assert_eq!(other.count("start"), 1, "the other server is untouched");
 }

@@ -94,6 +94,13 @@ async fn m_13_every_result_for_a_modern_client_has_its_type_whatever_the_server_
             let result = client.result(method, params.clone()).await;
             assert_eq!(result["resultType"], "complete", "{name} {method} {params}");
         }
+        for (tool, arguments) in [
+            ("find_skills", json!({"query": "echo"})),
+            ("call_skill", json!({"skill": format!("{name}/reads"), "arguments": {}})),
+        ] {
+            let own = client.call(&format!("hub__{tool}"), arguments).await;
+            assert_eq!(own["resultType"], "complete", "{tool}: {own}");
+        }
         let of = json!({"ref": {"type": "ref/prompt", "name": prompt}, "argument": {"name": "who", "value": "p"}});
         assert_eq!(client.result("completion/complete", of).await["resultType"], "complete", "{name}");
     }
@@ -112,6 +119,12 @@ async fn m_14_input_required_goes_from_a_modern_server_to_a_modern_client_and_th
         assert!(!state.contains("state \u{e9}"), "the server's state is wrapped: {state}");
         let (key, request) = asked["inputRequests"].as_object().expect("requests").iter().next().expect("one");
         assert_eq!(request["params"]["message"], "Which name?");
+        let mut altered = call.clone();
+        let other = if state.ends_with("AA") { "BB" } else { "AA" };
+        altered["requestState"] = format!("{}{other}", &state[..state.len() - 2]).into();
+        altered["inputResponses"] = json!({key: {"action": "accept", "content": {"name": "Eve"}}});
+        assert_eq!(error(&client.ask("tools/call", altered).await), (200, -32602), "what it wraps is authenticated");
+        assert_eq!(log.count("id ask "), 1, "{name}: the server heard nothing of it");
         let mut again = client.body("tools/call", call);
         again["id"] = json!("another");
         again["params"]["requestState"] = state.into();
@@ -153,6 +166,18 @@ async fn m_18_a_client_is_sent_nothing_that_it_did_not_declare_and_is_told_what_
         let nothing = Modern::new(hub);
         let task = nothing.call(&format!("{name}__task"), json!({})).await;
         assert_eq!(task["resultType"], "complete", "{name}: a task is followed to its end: {task}");
+        // Longer than the hub waits before it hands a receipt to those who know tasks.
+        let long = nothing.call(&format!("{name}__slow"), json!({"seconds": 3})).await;
+        assert_eq!((&long["resultType"], &long["taskId"]), (&json!("complete"), &Value::Null), "{name}: {long}");
+        let knows = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+        let knows = Modern { capabilities: knows, ..Modern::new(hub) };
+        let receipt = knows.call(&format!("{name}__slow"), json!({"seconds": 3})).await;
+        assert_eq!(receipt["resultType"], "task", "{name}: {receipt}");
+        let about = json!({"taskId": receipt["taskId"]});
+        for method in ["tasks/get", "tasks/cancel"] {
+            assert_eq!(error(&nothing.ask(method, about.clone()).await), (400, -32021), "{name}: {method}");
+            assert_eq!(knows.result(method, about.clone()).await["resultType"], "complete", "{name}: {method}");
+        }
         let call = json!({"name": format!("{name}__ask_declared"), "arguments": {}});
         let answer = nothing.ask("tools/call", call.clone()).await;
         assert_eq!(error(&answer), (400, -32021), "{name}: {}", answer.text());

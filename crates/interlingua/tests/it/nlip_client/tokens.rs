@@ -54,7 +54,8 @@ async fn n_34_a_token_sent_again_replaces_the_one_before() {
 async fn n_69_each_side_of_the_proxy_has_its_own_conversation() {
     let gives = |name: &'static str| {
         move |_: &interlingua_testkit::Heard, before: usize| {
-            Say::Json(with(text(name), [token(&format!("conversation_{name}"), &format!("{name}-{before}"))]))
+            let conversation = token(&format!("conversation_{name}"), &format!("{name}-{before}"));
+            Say::Json(with(text(name), [conversation, token("authentication", &format!("{name}-badge"))]))
         }
     };
     let (north, south) = (Scripted::http(gives("north")).await, Scripted::http(gives("south")).await);
@@ -74,7 +75,8 @@ async fn n_69_each_side_of_the_proxy_has_its_own_conversation() {
     }
     let seen = |peer: &Scripted| peer.heard().iter().map(|heard| tokens(&heard.json())).collect::<Vec<_>>();
     let none: Vec<Value> = Vec::new();
-    let expected = [none.clone(), vec![token("conversation_north", "north-0")], none.clone()];
+    let kept = vec![token("conversation_north", "north-0"), token("authentication", "north-badge")];
+    let expected = [none.clone(), kept, none.clone()];
     assert_eq!(seen(&north), expected, "one conversation here is one there; another is another");
     assert_eq!(seen(&south), [none]);
     assert_eq!(stranger["content"], "north");
@@ -99,4 +101,47 @@ async fn n_69_behind_the_front_door_too() {
     }
     let seen: Vec<Vec<Value>> = north.heard().iter().map(|heard| tokens(&heard.json())).collect();
     assert_eq!(seen, [vec![], vec![token("conversation_north", "north-0")]]);
+}
+
+/// The hub in the middle: one message to it becomes messages to both agents, each of which gave tokens of its own.
+#[tokio::test]
+async fn n_69_an_agent_in_the_middle_shows_each_peer_its_own_tokens_alone() {
+    let gives = |name: &'static str| {
+        move |_: &interlingua_testkit::Heard, before: usize| {
+            let own = ["authentication", "conversation", "Group_7"];
+            let own = own.map(|kind| token(kind, &format!("{name}-{kind}-{before}")));
+            Say::Json(with(text(name), own))
+        }
+    };
+    let (north, south) = (Scripted::http(gives("north")).await, Scripted::http(gives("south")).await);
+    let calls = |peer: &str| format!("call: [{{ name: {peer}__chat, arguments: {{ message: hello }} }}]");
+    let both = format!("  - {{ {} }}\n  - {{ {} }}\n  - {{ say: asked both }}\n", calls("north"), calls("south"));
+    let reads = |peer: &Scripted| agent(peer.address()).replacen("{ nlip", "{ effects: reads, nlip", 1);
+    let (one, two) = (reads(&north), reads(&south));
+    let yaml = format!(
+        "peers:\n  north: {one}\n  south: {two}\nmodels: {{ lines: {{ provider: scripted, file: ./lines.yaml }} }}\n\
+         agents: {{ middle: {{ model: lines, skills: [north/chat, south/chat] }} }}\n"
+    );
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&yaml);
+    let hub = builder.file("lines.yaml", format!("replies:\n{both}{both}")).start().await;
+    let mine = [token("authentication", "secret-of-the-caller"), token("conversation_me", "mine-of-the-caller")];
+    let first = hub.post_json("/agents/middle/nlip", &with(text("ask both"), mine.clone())).await.json();
+    let second = hub.post_json("/agents/middle/nlip", &then(&first, "and again")).await.json();
+    for answer in [&first, &second] {
+        assert_eq!(answer["content"], "asked both", "{answer}");
+        let shown = format!("{:?}", tokens(answer));
+        assert!(mine.iter().all(|own| tokens(answer).contains(own)), "the caller's own come back to it: {shown}");
+        assert!(!shown.contains("north-") && !shown.contains("south-"), "an agent's never reach the caller: {shown}");
+    }
+    for (own, others, peer) in [("north-", "south-", &north), ("south-", "north-", &south)] {
+        let heard = conversed(peer);
+        assert_eq!(heard.len(), 2, "{own}: asked once for each message: {heard:?}");
+        for (_, heard) in heard {
+            let shown = tokens(&heard.json());
+            let foreign = |token: &&Value| !token["content"].as_str().is_some_and(|content| content.starts_with(own));
+            assert!(shown.iter().find(foreign).is_none(), "{own}: shown a token that is not its own: {shown:?}");
+            let all = format!("{:?} {}", heard.headers, String::from_utf8_lossy(&heard.body));
+            assert!(!all.contains(others) && !all.contains("-of-the-caller"), "{own}: {all}");
+        }
+    }
 }

@@ -70,6 +70,26 @@ fn h_23_every_performance_claim_names_its_benchmark_and_machine() {
         assert!(page.contains(named), "the page of figures does not say: {named}");
     }
     assert!(page.lines().any(is_measured), "the page of figures has none");
+    // The machine stands once, before all sections; each says by which benchmark it was made, how long, when, and beside what load.
+    let mut sections = page.split("\n<!-- ");
+    let head = sections.next().expect("a head");
+    for named in ["`make bench`", "scripts/bench --only SECTION", "cores (", " GiB, Linux "] {
+        assert!(head.contains(named), "the page does not begin with: {named}");
+    }
+    let program = fs::read_to_string(root_file("bench/run.py")).expect("the benchmarks");
+    let mut count = 0;
+    for section in sections {
+        let (name, text) = section.split_once(" -->").expect("the name of a section");
+        let made = text.trim_end().lines().next_back().unwrap_or_default();
+        let says = |words: &str| made.contains(words);
+        assert!(
+            says(" rounds of ") && says(" UTC. Load average when it began: "),
+            "{name} does not say how it was made: {made}"
+        );
+        assert!(program.contains(&format!("def {name}(")), "no benchmark is called {name}");
+        count += 1;
+    }
+    assert!(count > 15, "{count} sections");
 }
 
 /// What was measured of the routing envelope is below what is asked for; how it grows is in `hostile/messages.rs`.

@@ -31,15 +31,27 @@ fn every_test_that_the_page_on_security_names_exists() {
     assert!(unknown.is_empty(), "no such tests: {unknown:?}");
 }
 
-/// No test can measure it, so this one reads: there is one comparison of hashed tokens, and it takes the same time for all.
+/// No test can measure it, so this one reads. A token is kept as a `Hashed`, whose bytes nothing outside of its module reaches: the
+/// compiler refuses any other comparison than `==`, and that is the one of the crypto library. A token that is not kept proves
+/// itself by a tag, which is compared by the same function.
 #[test]
 fn h_06_tokens_of_sessions_are_compared_in_constant_time() {
     let text = fs::read_to_string(root_file("crates/protocols/envelope/src/session/token.rs")).expect("the source");
     let derives = text.lines().find(|line| line.starts_with("#[derive")).expect("a derive");
     let hashed = text.split(derives).nth(1).expect("what derives").trim_start();
-    assert!(hashed.starts_with("pub struct Hashed(") && !derives.contains("PartialEq"), "{derives}\n{hashed:.60}");
+    assert!(hashed.starts_with("pub struct Hashed([u8; 32]);"), "its bytes are its own: {hashed:.60}");
+    assert!(!derives.contains("PartialEq") && !derives.contains("Ord"), "{derives}");
     let equal = text.split("impl PartialEq for Hashed").nth(1).and_then(|rest| rest.split("\n}\n").next());
     assert!(equal.is_some_and(|body| body.contains("verify_slices_are_equal(&self.0, &other.0)")), "{equal:?}");
+    let compared = text.matches("==").count() + text.matches("!=").count() + text.matches(".eq(").count();
+    assert!(
+        compared == 1 && text.contains("*self == Hashed::of(token)"),
+        "there is one comparison, of the type: {text}"
+    );
+    let tags = fs::read_to_string(root_file("crates/keys/src/derived.rs")).expect("the source");
+    let verify =
+        tags.split("pub fn verify(").nth(1).and_then(|rest| rest.split("\n    }\n").next()).expect("a function");
+    assert!(verify.contains("constant_time::verify_slices_are_equal(") && !verify.contains("=="), "{verify}");
 }
 
 /// Each key, how it is changed, and the test that changes it.

@@ -148,6 +148,8 @@ fn c_10_a_third_violation_or_a_failure_kills_and_the_others_go_on() {
     assert!(play.is_killed(B));
     let recorded = |seat| play.team.place(seat).stand.clone();
     assert!(matches!(recorded(B), Stand::Killed(fault) if fault.kind == FaultKind::Unreachable), "its error is kept");
+    let Stand::Killed(violation) = recorded(A) else { panic!("{:?}", recorded(A)) };
+    assert!(violation.public.contains("3 attempts"), "and that of the third violation: {violation:?}");
     play.answers(C, "Paris");
     play.votes(C, "agent3");
     assert_eq!(play.choice().winner, C);

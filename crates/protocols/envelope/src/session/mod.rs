@@ -233,8 +233,7 @@ impl Session {
 
     /// The key under which a token leads back to its session.
     pub fn token_key(owner: &Owner, token: &Secret) -> Option<Digest> {
-        let token = token.value()?;
-        Some(Digest::of_fields([b"session token".as_slice(), owner.to_string().as_bytes(), &Hashed::of(token).0]))
+        token.value().map(|token| Hashed::of(token).key(owner))
     }
 
     /// When it is gone, unless something happens before.

@@ -10,11 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Rules;
 use interlingua_model::digest::Digest;
 use interlingua_model::id::Time;
+use interlingua_model::principal::Owner;
 use interlingua_model::secret::Secret;
 
-/// SHA-256 of a token.
+/// SHA-256 of a token. Its bytes stay in this module: outside, the one comparison there is takes the same time for all.
 #[derive(Clone, Copy, Eq)]
-pub struct Hashed(pub [u8; 32]);
+pub struct Hashed([u8; 32]);
 
 /// In constant time (H-06).
 impl PartialEq for Hashed {
@@ -30,6 +31,11 @@ impl Hashed {
 
     pub fn is(&self, token: &[u8]) -> bool {
         *self == Hashed::of(token)
+    }
+
+    /// The key of a record that this token of an owner leads to.
+    pub(super) fn key(&self, owner: &Owner) -> Digest {
+        Digest::of_fields([b"session token".as_slice(), owner.to_string().as_bytes(), &self.0])
     }
 }
 
