@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interlingua_machines::agent::{Calling, Handing, ToolResult, child};
 use interlingua_model::{
-    Addressee, Answer, Ask, Call, Entry, Event, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Question,
+    Addressee, Answer, Ask, Call, Entry, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Question,
     QuestionId, QuestionKind, Request, SkillKind, Step, StepState, Target, Time, Trust, Usage, cut,
 };
 

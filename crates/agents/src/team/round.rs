@@ -66,7 +66,7 @@ impl Table {
         &self,
         call: Call,
         member: &PeerId,
-        heard: impl FnMut(&Event) + Send,
+        heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         let step = Step {
             id: StepId(call.id.0.clone()),
