@@ -14,7 +14,7 @@ use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use interlingua_model::{
     Answer, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal, Question,
-    Request, Route, Signal, Text, Transcript,
+    Request, Route, Signal, Text, Transcript, uuid_v4,
 };
 use interlingua_wire::hub_headers::Headers;
 
@@ -126,7 +126,7 @@ fn is_form(headers: &HeaderMap) -> bool {
 
 /// Names a request to its sender.
 fn id() -> Text {
-    format!("{:032x}", entropy::bits()).into()
+    uuid_v4(entropy::bits()).into()
 }
 
 /// One answer, whole.
