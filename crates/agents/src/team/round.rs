@@ -5,8 +5,8 @@ use std::sync::Arc;
 use interlingua_machines::agent::child;
 use interlingua_machines::team::{Brief, Evaluation, FINAL, Presentation, Ready, Seat, What, read_plain};
 use interlingua_model::{
-    Ask, Call, Channel, Entry, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece, Provenance,
-    Request, Step, StepId, StepKind, StepState, Target, Text, Time, Trust,
+    Ask, Call, Channel, Entry, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece,
+    Provenance, Request, Step, StepId, StepKind, StepState, Target, Text, Time, Trust,
 };
 use tokio::sync::mpsc;
 

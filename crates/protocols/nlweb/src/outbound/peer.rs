@@ -19,6 +19,7 @@ use interlingua_wire::hub_headers;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::conversations::Conversations;
 use super::http::{Http, Received};
 use super::promised::{self, Headers};
 use super::stream::{ANSWER, Going, Stream};
@@ -51,6 +52,7 @@ pub struct NlwebPeer {
     is_hub: bool,
     /// Which of [`TRIED`] it speaks, plus one; 0 until it has answered.
     spoken: AtomicU8,
+    conversations: Conversations,
 }
 
 impl NlwebPeer {
@@ -74,6 +76,7 @@ impl NlwebPeer {
             timeout: config.timeout.map(|span| span.0),
             is_hub: config.hub,
             spoken: AtomicU8::new(0),
+            conversations: Conversations::default(),
         })
     }
 
@@ -106,7 +109,8 @@ impl NlwebPeer {
         dispatch: Dispatch,
         until: Option<Instant>,
     ) -> Result<Told, Fault> {
-        let wanted = Wanted::of(&dispatch)?;
+        let mut wanted = Wanted::of(&dispatch)?;
+        wanted.session = wanted.session.or_else(|| self.conversations.of(&dispatch));
         let headers = hub_headers::encode(&dispatch.call);
         let going =
             |dispatch| Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: wanted.losses.clone() };
@@ -247,6 +251,7 @@ impl NlwebPeer {
         if self.is_hub {
             losses.extend(reply.losses.iter().cloned());
         }
+        self.conversations.keep(dispatch, &reply.session);
         let output = self.output(&reply, text);
         let finished = Event::Finished(Finished { outcome: Outcome::Completed, output, usage: Default::default() });
         Told::Live(Box::new(Said([Record::Emitted { event: finished, losses, raw: None }].into())))
@@ -284,10 +289,12 @@ impl NlwebPeer {
         }
         let mut properties = serde_json::Map::new();
         for ask in asks {
-            let mut property = json!({"type": "string", "description": ask.text});
+            let mut one = json!({"type": "string"});
             if !ask.options.is_empty() {
-                property["enum"] = ask.options.clone().into();
+                one["enum"] = ask.options.clone().into();
             }
+            let mut property = if ask.several { json!({"type": "array", "items": one}) } else { one };
+            property["description"] = ask.text.as_str().into();
             properties.insert(ask.id.clone(), property);
         }
         let required: Vec<&str> = asks.iter().map(|ask| ask.id.as_str()).collect();
@@ -415,8 +422,9 @@ fn spoken(question: &QuestionKind, answer: &Answer) -> Option<String> {
     let Some(values) = input.args.as_ref().and_then(|args| args.tree().as_object()) else {
         return Some(input.words().into_owned());
     };
-    let said = values.values().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-    Some(said.collect::<Vec<_>>().join(", "))
+    let one = |value: &Tree| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let said = values.values().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+    Some(said.map(one).collect::<Vec<_>>().join(", "))
 }
 
 fn resumed(text: &str) -> Option<Session> {
