@@ -202,7 +202,7 @@ async fn attack_nobody_learns_from_a_refusal_what_there_is() {
 /// Without what is random in it: ids, tokens and times.
 fn masked(text: &str) -> String {
     let is_random = |word: &&str| word.len() >= 12 && word.chars().any(|c| c.is_ascii_digit());
-    let split: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let split: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
     let words = split.into_iter().filter(is_random).collect::<Vec<_>>();
     words.iter().fold(text.to_owned(), |text, word| text.replace(word, "X"))
 }
