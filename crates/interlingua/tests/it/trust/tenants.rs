@@ -44,11 +44,11 @@ fn text(value: &Value) -> String {
 fn told(answer: &Answer, name: &str) -> (u16, Option<String>, String) {
     let kind = answer.header("content-type").map(str::to_owned);
     let text = answer.text().replace(name, "…");
-    let is_id = |word: &str| word.len() >= 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let words = text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric());
-    let masked = words.map(|word| {
-        if is_id(word.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric())) { "#" } else { word }
-    });
+    // A UUID is one word.
+    let is_end = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-';
+    let is_id = |word: &str| word.len() >= 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let words = text.split_inclusive(is_end);
+    let masked = words.map(|word| if is_id(word.trim_end_matches(is_end)) { "#" } else { word });
     (answer.status, kind, masked.collect())
 }
 
