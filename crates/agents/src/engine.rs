@@ -12,11 +12,15 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, abortable};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use interlingua_machines::agent::{Calling, Effect, Happening, Phase, Record, Run, ToolResult, fold, history};
-use interlingua_machines::llm::Prompt;
+use interlingua_machines::agent::{
+    Calling, Effect, Handing, Happening, Phase, Record, Run, ToolResult, child, fold, history,
+};
+use interlingua_machines::audit::arguments::shown;
+use interlingua_machines::llm::{Offered, Prompt};
 use interlingua_model::{
-    Addressee, Answer, Call, CancelWhy, Event, Fault, Finished, Json, MessageId, Outcome, Output, Part, Party,
-    Provenance, Question, QuestionId, QuestionKind, Schema, Signal, TaskId, Text, Time, Trust, Usage,
+    Addressee, Answer, Call, Caller, CancelWhy, ClientTool, Event, Fault, Finished, Json, KindSet, MessageId, Outcome,
+    Output, Part, Party, Provenance, Question, QuestionId, QuestionKind, Schema, Signal, Step, StepId, StepKind,
+    StepState, TaskId, Text, Time, Trust, Usage,
 };
 use interlingua_tools::files::run_workspaces::Loan;
 use serde_json::json;
@@ -100,8 +104,9 @@ impl Engine {
             Some(memory) => memory.recall(&hub).await?,
             None => Vec::new(),
         };
-        let asks = errands.line.call.caller.can_answer.has(interlingua_model::KindSet::INPUT);
-        let plan = errands.agent.plan(&hub, &errands.line.through, asks);
+        let asks = errands.line.call.caller.can_answer.has(KindSet::INPUT);
+        let mut plan = errands.agent.plan(&hub, &errands.line.through, asks);
+        plan.handed = offered(&errands.line.call.caller);
         let (plan, messages) = match &sitting {
             Some(sitting) => sitting.begin(&plan),
             None => {
@@ -180,7 +185,8 @@ impl Engine {
             match effect {
                 Effect::Emit(event) => self.emit(event.clone()),
                 // At a table it is the team that lets calls be made.
-                Effect::Call(calling) if self.sitting.is_none() => self.errands.announce(calling),
+                Effect::Call(calling) if self.sitting.is_none() => self.errands.line.step(self.called(calling)),
+                Effect::Hand(handing) => self.errands.line.step(self.handed(handing)),
                 Effect::Call(_)
                 | Effect::Think(_)
                 | Effect::Summarise(_)
@@ -191,6 +197,42 @@ impl Engine {
                 | Effect::Finish(_) => {}
             }
         }
+    }
+
+    /// A call as a step of the run. It has the id of the call, which is the same whenever the run comes to it.
+    fn called(&self, calling: &Calling) -> Step {
+        let tool = self.run.plan.tools.iter().find(|tool| tool.skill == calling.skill);
+        let schema = tool.map_or_else(Json::empty_object, |tool| tool.input.0.clone());
+        Step {
+            id: self.step_id(calling.turn, calling.index),
+            parent: None,
+            skill: Some(calling.skill.clone()),
+            title: calling.skill.to_string().into(),
+            kind: tool.map_or(StepKind::Other, |tool| StepKind::of(tool.effects)),
+            state: StepState::Pending,
+            args: calling.input.args.as_ref().map(|args| shown(args, &schema)),
+            parts: Vec::new(),
+        }
+    }
+
+    /// A tool that the caller runs.
+    fn handed(&self, handing: &Handing) -> Step {
+        let tool = self.run.plan.handed.iter().find(|tool| tool.name == handing.name);
+        let schema = tool.map_or_else(Json::empty_object, |tool| tool.input.0.clone());
+        Step {
+            id: self.step_id(handing.turn, handing.index),
+            parent: None,
+            skill: None,
+            title: handing.name.clone(),
+            kind: StepKind::Other,
+            state: StepState::Pending,
+            args: Some(shown(&handing.args, &schema)),
+            parts: Vec::new(),
+        }
+    }
+
+    fn step_id(&self, turn: u32, index: u32) -> StepId {
+        StepId(child(self.errands.line.task, turn, index).0)
     }
 
     fn now(&self) -> Time {
@@ -205,11 +247,16 @@ impl Engine {
                 Effect::Think(prompt) => self.think(*prompt),
                 Effect::Summarise(prompt) => self.summarise(*prompt),
                 Effect::Call(calling) => {
-                    let (call, errands) = (calling.call.clone(), self.errands.clone());
+                    let (call, errands, step) = (calling.call.clone(), self.errands.clone(), self.called(&calling));
                     match self.sitting.clone() {
-                        None => self.begin(call, errands.run(*calling)),
-                        Some(sitting) => self.begin(call, permitted(sitting, errands, *calling)),
+                        None => self.begin(call, errands.run(*calling, step)),
+                        Some(sitting) => self.begin(call, permitted(sitting, errands, *calling, step)),
                     }
+                }
+                Effect::Hand(handing) => {
+                    let (call, step) = (handing.call.clone(), self.handed(&handing));
+                    let work = self.errands.clone().hand(*handing, step);
+                    self.begin(call, work);
                 }
                 Effect::Ask { call, question } => {
                     let asked = ask(self.errands.clone(), question);
@@ -340,6 +387,16 @@ fn asked_for_routes(call: &Call) -> Option<bool> {
     meta.get(ROUTES).or_else(|| meta.get("metadata")?.get(ROUTES))?.as_bool()
 }
 
+/// The caller's own tools, where it can be asked to run them.
+fn offered(caller: &Caller) -> Vec<Offered> {
+    let tools = caller.tools.iter().filter(|_| caller.can_answer.has(KindSet::TOOL));
+    let offered = |tool: &ClientTool| {
+        let ClientTool { name, description, input } = tool.clone();
+        Offered { name, description, input }
+    };
+    tools.map(offered).collect()
+}
+
 fn told(signal: Signal) -> Option<Happening> {
     match signal {
         Signal::Said { input, .. } => Some(Happening::Told(input.parts)),
@@ -357,14 +414,14 @@ async fn ordered(orders: &mut Option<mpsc::Receiver<Order>>) -> Option<Order> {
 }
 
 /// A call of a member of a team: made once the team lets it, and heard of before its result is read.
-async fn permitted(sitting: Arc<Sitting>, errands: Arc<ToolCalls>, calling: Calling) -> ToolResult {
+async fn permitted(sitting: Arc<Sitting>, errands: Arc<ToolCalls>, calling: Calling, step: Step) -> ToolResult {
     match sitting.wants(&calling.call, &calling.skill.to_string().into()).await {
         Permission::Denied(text) => {
             ToolResult { parts: vec![Part::text(text, Provenance::hub())], failed: true, usage: Usage::default() }
         }
         Permission::Granted => {
-            errands.announce(&calling);
-            let result = errands.run(calling).await;
+            errands.line.step(step.clone());
+            let result = errands.run(calling, step).await;
             sitting.returned().await;
             result
         }

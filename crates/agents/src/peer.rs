@@ -32,6 +32,10 @@ impl Peer for AgentPeer {
         Box::pin(async move {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
+            let offered = &line.call.caller.tools;
+            if line.attempt <= 1 && !offered.is_empty() {
+                self.agent.plan(&line.hub, &line.through, true).takes(offered)?;
+            }
             let desk = line.desk.clone();
             let errands = ToolCalls { line, agent: self.agent.clone(), routes: false, at_own_files: false };
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
@@ -61,6 +65,10 @@ impl Peer for AgentPeer {
             losses.push(Loss::new("input.parts.blob", LossKind::Dropped));
         }
         losses
+    }
+
+    fn takes_tools(&self) -> bool {
+        true
     }
 
     /// A call under a key that is known finds its run.

@@ -11,8 +11,8 @@ use std::time::Duration;
 use interlingua_model::peer::Dispatch;
 use interlingua_model::{
     Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, Confirm, ConversationId, Digest, Entry, Event, Fault,
-    Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal,
-    TaskId, Time,
+    Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal, Step,
+    StepState, TaskId, Time,
 };
 
 use super::outbox::{Desk, OpenQuestion};
@@ -79,6 +79,18 @@ impl Line {
         self.desk.emit(Event::Progress { done: None, total: None, note: Some(text.into()) });
     }
 
+    /// How a step of the run stands.
+    pub(super) fn step(&self, step: Step) {
+        self.desk.emit(Event::Step(Box::new(step)));
+    }
+
+    /// How a step ended. What the hub keeps through a stop has not.
+    pub(super) fn ended(&self, step: Step, state: StepState, parts: Vec<Part>) {
+        if !self.hub.stopping().is_cancelled() {
+            self.step(Step { state, parts, ..step });
+        }
+    }
+
     /// May the run's caller be asked this?
     fn can_be_asked(&self, question: &Question) -> bool {
         let asks = self.call.caller.can_answer.has(question.kind.set());
@@ -115,6 +127,8 @@ impl Line {
 pub(super) struct Reading<'a> {
     line: &'a Line,
     running: Running,
+    /// The call as a step of the run.
+    step: Step,
     said: Vec<(MessageId, Part)>,
     artifacts: Vec<(ArtifactId, Part)>,
     weight: usize,
@@ -136,9 +150,9 @@ enum Woken {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(line: &'a Line, running: Running) -> Reading<'a> {
+    pub(super) fn new(line: &'a Line, running: Running, step: Step) -> Reading<'a> {
         let (said, artifacts, questions) = Default::default();
-        Reading { line, running, said, artifacts, weight: 0, questions, waiting: None, over: false }
+        Reading { line, running, step, said, artifacts, weight: 0, questions, waiting: None, over: false }
     }
 
     /// To its end: how it ended, what it said under the id of its answer, and the artifacts that its answer names. `heard` is given what comes, but
@@ -200,7 +214,9 @@ impl<'a> Reading<'a> {
             Event::Asked(question) => self.questions.push_back(question.clone()),
             Event::Settled { question, .. } => self.settled(*question),
             Event::Finished(finished) => return Some(finished.clone()),
-            Event::Said { .. } | Event::Started(_) | Event::Progress { .. } | Event::Step(_) => {}
+            Event::Started(_) => self.line.step(Step { state: StepState::Running, ..self.step.clone() }),
+            Event::Step(step) => self.line.step(step.within(&self.step.id)),
+            Event::Said { .. } | Event::Progress { .. } => {}
         }
         None
     }
@@ -250,6 +266,7 @@ impl Drop for Reading<'_> {
         if self.over || !self.running.is_kept() || hub.stopping().is_cancelled() {
             return;
         }
+        self.line.ended(self.step.clone(), StepState::Cancelled, Vec::new());
         let (hub, by, id) = (hub.clone(), self.line.through.clone(), self.running.id());
         hub.clone().spawn(async move {
             // One that has ended by itself needs nothing more.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use interlingua_machines::agent::{Calling, ToolResult, child};
+use interlingua_machines::agent::{Calling, Handing, ToolResult, child};
 use interlingua_model::{
-    Ask, Call, Entry, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Request, SkillKind, Target,
-    Time, Trust,
+    Addressee, Answer, Ask, Call, Entry, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Question,
+    QuestionId, QuestionKind, Request, SkillKind, Step, StepState, Target, Time, Trust, Usage, cut,
 };
 
 use super::agent::{Agent, MESSAGE};
@@ -27,21 +27,46 @@ pub(super) struct ToolCalls {
 }
 
 impl ToolCalls {
-    /// A word for whoever watches that this call is being made.
-    pub(super) fn announce(&self, calling: &Calling) {
-        self.line.note(format!("calls {}", calling.skill));
-    }
-
     /// Makes the call and says what came of it; whatever happens is something the model can be told.
-    pub(super) async fn run(self: Arc<Self>, calling: Calling) -> ToolResult {
+    pub(super) async fn run(self: Arc<Self>, calling: Calling, step: Step) -> ToolResult {
         let peer = calling.skill.peer.clone();
-        match self.made(calling).await {
-            Ok((finished, said)) => ToolResult::of(&finished, bounded(said), &peer),
+        let result = match self.made(calling, step.clone()).await {
+            Ok((finished, said)) => ToolResult::of(&finished, cut(said, MAX_RESULT), &peer),
             Err(fault) => ToolResult::refused(&fault),
-        }
+        };
+        self.line.ended(step, ending(&result), result.parts.clone());
+        result
     }
 
-    async fn made(&self, calling: Calling) -> Result<(Finished, Vec<Part>), Fault> {
+    /// Has the caller run a tool of its own, and says what that returned.
+    pub(super) async fn hand(self: Arc<Self>, handing: Handing, step: Step) -> ToolResult {
+        let asked = self.line.desk.ask(Question {
+            id: QuestionId(self.line.task, 0),
+            to: Addressee::Caller,
+            text: format!(
+                "{} wants you to run your tool {} and to answer with what it returned.",
+                self.agent.title, handing.name
+            )
+            .into(),
+            kind: QuestionKind::Tool { name: handing.name, args: handing.args },
+            asked_by: Party::Peer(self.agent.name.clone()),
+            expires: self.line.hub.question_expires(),
+            resume: None,
+            name: Some(Box::new(step.id.0.clone())),
+        });
+        let result = match asked.answer.await.unwrap_or(Answer::Declined) {
+            Answer::Given(input) => returned(input),
+            Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed => ToolResult {
+                parts: vec![Part::text("The caller did not run this tool.", Provenance::hub())],
+                failed: true,
+                usage: Usage::default(),
+            },
+        };
+        self.line.ended(step, ending(&result), result.parts.clone());
+        result
+    }
+
+    async fn made(&self, calling: Calling, step: Step) -> Result<(Finished, Vec<Part>), Fault> {
         let (line, by) = (&self.line, &self.line.through);
         let (call, mut routed) = self.routed(self.child(calling))?;
         let call = self.spoken(call);
@@ -52,14 +77,14 @@ impl ToolCalls {
                 routed.hear(entry, &line.hub);
             }
         };
-        let (mut finished, said) = Reading::new(line, running).hearing(Time(0), hear).await?;
+        let (mut finished, said) = Reading::new(line, running, step).hearing(Time(0), hear).await?;
         if let Some(failed) = routed.and_then(|routed| routed.failed())
             && failed == (finished.outcome == Outcome::Completed)
         {
             let text = "the routed response does not say what became of the call";
             return Err(Fault::hub(FaultKind::Internal, text));
         }
-        finished.output.parts = bounded(finished.output.parts);
+        finished.output.parts = cut(finished.output.parts, MAX_RESULT);
         Ok((finished, said))
     }
 
@@ -110,43 +135,15 @@ impl ToolCalls {
     }
 }
 
-/// As much of a result as a model is shown, with a word about the rest.
-fn bounded(parts: Vec<Part>) -> Vec<Part> {
-    let mut left = MAX_RESULT;
-    let mut shown = Vec::new();
-    for part in parts {
-        let weight = part.weight();
-        if weight > left {
-            let cut = part.as_text().map(|text| head(text, left)).unwrap_or_default();
-            let provenance = part.provenance.clone();
-            shown.push(Part { body: Part::text(cut, provenance).body, ..part });
-            let note = "The result is longer than this; the rest is left out.";
-            shown.push(Part::text(note, Provenance { by: Party::Hub, source: None, trust: Trust::Peer }));
-            break;
-        }
-        left -= weight;
-        shown.push(part);
-    }
-    shown
+/// How the step of a call ends.
+fn ending(result: &ToolResult) -> StepState {
+    if result.failed { StepState::Failed } else { StepState::Done }
 }
 
-fn head(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    &text[..end]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_result_that_is_too_long_is_cut_between_letters_and_says_so() {
-        let long = Part::text("\u{e9}".repeat(MAX_RESULT), Provenance::peer("web".into()));
-        let shown = bounded(vec![Part::text("first", Provenance::hub()), long]);
-        assert_eq!(shown.len(), 3);
-        let cut = shown[1].as_text().expect("text");
-        assert!(cut.len() <= MAX_RESULT && cut.chars().all(|letter| letter == '\u{e9}'));
-        assert!(shown[2].as_text().is_some_and(|text| text.contains("left out")));
-        assert_eq!(bounded(vec![Part::text("short", Provenance::hub())]).len(), 1);
-    }
+/// What a tool of the caller's returned, as the model reads it: content of the caller.
+fn returned(input: Input) -> ToolResult {
+    let by = Provenance { trust: input.trust.min(Trust::Caller), ..Provenance::caller() };
+    let written = input.args.as_ref().map(|args| Part::text(args.as_str(), by));
+    let parts = written.into_iter().chain(input.parts).collect();
+    ToolResult { parts: cut(parts, MAX_RESULT), failed: false, usage: Usage::default() }
 }

@@ -436,6 +436,18 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_result_that_is_too_long_is_cut_between_letters_and_says_so() {
+        const MOST: usize = 1_000;
+        let long = Part::text("\u{e9}".repeat(MOST), Provenance::peer("web".into()));
+        let shown = cut(vec![Part::text("first", Provenance::hub()), long], MOST);
+        assert_eq!(shown.len(), 3);
+        let begun = shown[1].as_text().expect("text");
+        assert!(begun.len() <= MOST && begun.chars().all(|letter| letter == '\u{e9}'));
+        assert!(shown[2].as_text().is_some_and(|text| text.contains("left out")));
+        assert_eq!(cut(vec![Part::text("short", Provenance::hub())], MOST).len(), 1);
+    }
+
     fn names(losses: &[Loss]) -> Vec<&str> {
         losses.iter().map(|loss| &*loss.what).collect()
     }

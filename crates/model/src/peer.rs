@@ -181,6 +181,11 @@ pub trait Peer: Send + Sync {
         Vec::new()
     }
 
+    /// Has it a model that can be offered tools of the caller's? Of any other the hub tells that they are lost.
+    fn takes_tools(&self) -> bool {
+        false
+    }
+
     /// Has it tell of a resource for as long as what this returns is held; what it tells is news of the hub. `None` when it
     /// tells of none, or of no more.
     fn follow(&self, _uri: &Uri) -> Option<Following> {

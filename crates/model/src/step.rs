@@ -152,3 +152,58 @@ impl Step {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Blob;
+
+    fn step() -> Step {
+        Step {
+            id: "s".into(),
+            parent: None,
+            skill: Some(SkillId::new("web", "read")),
+            title: "web/read".into(),
+            kind: StepKind::Read,
+            state: StepState::Running,
+            args: Some(Json::from_tree("x".repeat(MAX_STEP).into())),
+            parts: vec![Part::text("é".repeat(MAX_STEP), Provenance::peer("web".into()))],
+        }
+    }
+
+    #[test]
+    fn a_step_travels_cut_and_says_so() {
+        let mut long = step();
+        long.parts.insert(0, Part::new(Body::Blob(Blob::Inline(vec![0; 9].into())), Provenance::hub()));
+        long.title = "t".repeat(1_000).into();
+        long.bounded();
+        assert_eq!(long.args.as_ref().and_then(|args| args.tree().as_str()), Some("[16386 bytes]"));
+        let texts: Vec<&str> = long.parts.iter().filter_map(Part::as_text).collect();
+        assert!(texts[0].len() <= MAX_STEP && texts[0].starts_with('é'), "{}", texts[0].len());
+        assert!(texts[1].contains("the rest is left out") && texts[2] == "Files are left out: 1.", "{texts:?}");
+        assert!(long.title.len() < 300 && long.weight() < 3 * MAX_STEP);
+        let mut short = Step { args: Some(Json::empty_object()), parts: Vec::new(), ..step() };
+        short.bounded();
+        assert_eq!(short, Step { args: Some(Json::empty_object()), parts: Vec::new(), ..step() });
+    }
+
+    #[test]
+    fn within_another_nothing_is_told_of_what_was_said_there() {
+        let inner = step().within(&"outer".into());
+        assert_eq!((inner.parent.as_ref().map(StepId::as_str), inner.args, inner.parts), (Some("outer"), None, vec![]));
+        let deeper = step().within(&"inner".into()).within(&"outer".into());
+        assert_eq!(deeper.parent.as_ref().map(StepId::as_str), Some("inner"), "it stays where it was done");
+        assert_eq!(deeper.note(), None);
+        assert_eq!(step().note().as_deref(), Some("calls web/read"));
+    }
+
+    #[test]
+    fn what_a_step_does_is_what_its_skill_does() {
+        let of = |names: &[&str]| StepKind::of(Effects::claimed(names));
+        assert_eq!(of(&["reads"]), StepKind::Read);
+        assert_eq!(of(&["reads", "writes"]), StepKind::Edit);
+        assert_eq!(of(&["writes", "destroys"]), StepKind::Delete);
+        assert_eq!(of(&["reads", "calls"]), StepKind::Think);
+        assert_eq!(StepKind::of(Effects::unknown()), StepKind::Other);
+    }
+}

@@ -6,7 +6,7 @@ use interlingua_machines::agent::child;
 use interlingua_machines::team::{Brief, Evaluation, FINAL, Presentation, Ready, Seat, What, read_plain};
 use interlingua_model::{
     Ask, Call, Channel, Entry, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece,
-    Provenance, Request, Target, Text, Time, Trust,
+    Provenance, Request, Step, StepId, StepKind, StepState, Target, Text, Time, Trust,
 };
 use tokio::sync::mpsc;
 
@@ -61,6 +61,35 @@ impl Table {
         self.line.hub.open(Request { by, connection: 0, call: Box::new(call) }).await
     }
 
+    /// The call of a member to its end, as a step of the run.
+    async fn turn(
+        &self,
+        call: Call,
+        member: &PeerId,
+        heard: impl FnMut(&Entry) + Send,
+    ) -> Result<(Finished, Vec<Part>), Fault> {
+        let step = Step {
+            id: StepId(call.id.0.clone()),
+            parent: None,
+            skill: None,
+            title: member.0.clone(),
+            kind: StepKind::Think,
+            state: StepState::Pending,
+            args: None,
+            parts: Vec::new(),
+        };
+        let ended = match self.open(call).await {
+            Ok(running) => Reading::new(&self.line, running, step.clone()).hearing(self.since, heard).await,
+            Err(fault) => Err(fault),
+        };
+        let (state, parts) = match &ended {
+            Ok((finished, parts)) => (ending(&finished.outcome), with_output(finished, parts.clone())),
+            Err(fault) => (StepState::Failed, vec![Part::text(fault.public.clone(), Provenance::hub())]),
+        };
+        self.line.ended(step, state, parts);
+        ended
+    }
+
     /// An agent of this hub in a sitting, to the end of its exchange.
     async fn seated(
         &self,
@@ -69,11 +98,11 @@ impl Table {
         parts: Vec<Part>,
         heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
-        let mut call = self.call(self.member(sitting.seat), id.clone(), parts);
+        let member = self.member(sitting.seat);
+        let mut call = self.call(member, id.clone(), parts);
         call.origin.sits();
         let _sits = self.seats.prepare(self.line.task, id, sitting.clone());
-        let running = self.open(call).await?;
-        Reading::new(&self.line, running).hearing(self.since, heard).await
+        self.turn(call, member, heard).await
     }
 
     /// A peer that only speaks, to the end of its answer.
@@ -84,10 +113,10 @@ impl Table {
         parts: Vec<Part>,
         heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
-        let mut call = self.call(self.member(seat), id, parts);
-        call.conversation = Some(self.line.conversation_with(self.member(seat).as_str()));
-        let running = self.open(call).await?;
-        Reading::new(&self.line, running).hearing(self.since, heard).await
+        let member = self.member(seat);
+        let mut call = self.call(member, id, parts);
+        call.conversation = Some(self.line.conversation_with(member.as_str()));
+        self.turn(call, member, heard).await
     }
 }
 
@@ -131,6 +160,15 @@ async fn over(sitting: &Sitting, ended: Result<(Finished, Vec<Part>), Fault>) ->
             }
             None
         }
+    }
+}
+
+/// How the step of a member's turn ends.
+fn ending(outcome: &Outcome) -> StepState {
+    match outcome {
+        Outcome::Completed => StepState::Done,
+        Outcome::Failed(_) => StepState::Failed,
+        Outcome::Cancelled { .. } => StepState::Cancelled,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Response hooks. A result on its way back goes by the hooks, where there are any for its skill.
 
 use interlingua_machines::task::Happening;
-use interlingua_model::{Event, Loss, Raw};
+use interlingua_model::{Event, Loss, LossKind, Raw};
 
 use super::super::hooks::{When, told};
 use super::Driver;
@@ -15,6 +15,9 @@ impl Driver {
             return Some(Happening::Peer { event, losses, raw });
         };
         losses.extend(ready.peer.loses(&self.task.call));
+        if !self.task.call.caller.tools.is_empty() && !ready.peer.takes_tools() {
+            losses.push(Loss::new("call.tools", LossKind::Dropped));
+        }
         let asked = self.hub.hooks.load().of(When::After, &ready.skill.id);
         if asked.is_empty() {
             return Some(Happening::Peer { event, losses, raw });

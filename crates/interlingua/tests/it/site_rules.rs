@@ -275,3 +275,157 @@ async fn w_68_a_hub_of_root_drives_no_site_unless_a_setting_says_so() {
     assert_eq!(found["finished"]["structured"]["extracted_data"], json!([{"said": "found"}]), "{found}");
     assert!(hub.log().contains("browser_without_sandbox"), "the operator is told");
 }
+
+/// One that a person reads, a definition, is all there is: nobody who only calls the hub can add to it or change it.
+#[tokio::test]
+async fn w_65_a_definition_holds_no_script_and_no_caller_can_register_one() {
+    let pages = pages().await;
+    for kind in ["evaluate", "script", "javascript", "execute", "eval"] {
+        let actions = json!({"look": [open("/"), {"action_type": kind, "value": "fetch('/stolen')", "script": "fetch('/stolen')"}]});
+        let builder =
+            Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("shop.json", definition(&pages, actions, json!({})));
+        let (status, text) = builder.config("peers: { shop: { site: ./shop.json } }\n").refused().await;
+        assert_eq!(status.code(), Some(3), "{text}");
+        assert!(text.contains(&format!("actions.look[2].action_type: `{kind}` is none of")), "{text}");
+    }
+    let site = definition(&pages, json!({"look": [open("/"), read_out()]}), json!({}));
+    let tokens = "access: { tokens: [{ name: bob, token: ilg_bob-token-of-some-length, skills: ['*'] }] }\n";
+    let hub = hub(site.clone(), tokens).await;
+    let offered = async || {
+        let listed = hub.get("/api/skills").await.json();
+        listed["items"].as_array().expect("skills").iter().map(|skill| skill["id"].to_string()).collect::<Vec<_>>()
+    };
+    let before = offered().await;
+    let other: Value = serde_json::from_str(&site.replace("\"look\"", "\"other\"")).expect("JSON");
+    let bob = [("authorization", "Bearer ilg_bob-token-of-some-length")];
+    for path in ["/api/peers", "/api/peers/shop", "/api/peers/more", "/api/sites", "/api/definitions", "/api/config"] {
+        for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            let body = json!({"name": "more", "site": other, "peers": {"more": {"site": other}}});
+            let said = send(&hub, method.clone(), path, &bob, Some(body)).await;
+            assert!([403, 404, 405].contains(&said.status), "{method} {path}: {} {}", said.status, said.text());
+        }
+    }
+    let asked = json!({"skill": "shop/look", "arguments": {"site": other, "definition": other}});
+    send(&hub, Method::POST, "/api/exchanges", &bob, Some(asked)).await;
+    assert_eq!(offered().await, before, "as the configuration has it");
+}
+
+/// An approval is of what was shown: a definition that has changed since is another one.
+#[tokio::test]
+async fn w_65_an_approval_is_bound_to_the_definition_it_was_given_for() {
+    let pages = Pages::start([("/shown", html(PAGE)), ("/other", html(PAGE))]).await;
+    let press = json!({"action_type": "click", "selector": "#go"});
+    let actions = |path: &str| json!({"pay_bill": [open(path), press, read_out()]});
+    let hub = hub(definition(&pages, actions("/shown"), json!({})), "").await;
+    let task = crate::support::start(&hub, json!({"skill": "shop/pay_bill", "arguments": {}})).await;
+    crate::support::reaches(&hub, &task, "waiting").await;
+    hub.write("shop.json", definition(&pages, actions("/other"), json!({"version": "2.0.0"})));
+    until("the new definition", async || hub.get("/api/skills").await.text().contains("2.0.0")).await;
+    let waiting = hub.get("/api/confirmations").await.json();
+    let id = waiting["items"][0]["id"].as_str().expect("a question").to_owned();
+    hub.post_json(&format!("/api/confirmations/{id}"), &json!({"approve": true})).await;
+    let mut state = Value::Null;
+    until("it ends or asks again", async || {
+        state = hub.get(&format!("/api/tasks/{task}")).await.json();
+        let again = hub.get("/api/confirmations").await.json();
+        let asks = again["items"].as_array().expect("questions").iter().any(|item| item["id"] != id.as_str());
+        asks || ["failed", "completed"].contains(&state["state"].as_str().unwrap_or_default())
+    })
+    .await;
+    assert_ne!(state["state"], "completed", "{state}");
+    assert!(!pages.asked().iter().any(|line| line.starts_with("/other")), "nobody approved this: {:?}", pages.asked());
+}
+
+#[tokio::test]
+async fn w_45_results_are_of_one_site_and_content_and_are_forgotten_after_their_time() {
+    let pages = pages().await;
+    let steps = |path: &str| json!([open(path), read_out()]);
+    let site = definition(
+        &pages,
+        json!({"kept": {"cacheable": "10m", "steps": steps("/?one")}, "brief": {"cacheable": "1s", "steps": steps("/?brief")}}),
+        json!({}),
+    );
+    let other = definition(
+        &pages,
+        json!({"kept": {"cacheable": "10m", "steps": steps("/?two")}}),
+        json!({"interface_id": "other"}),
+    );
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("shop.json", site.clone());
+    let config = |peers: &str| format!("peers: {{ shop: {{ site: ./shop.json }}{peers} }}\n");
+    let hub = builder.file("other.json", other).config(&config("")).start().await;
+    let asked = |what: &str| pages.asked().iter().filter(|line| line.starts_with(what)).count();
+    for _ in 0..2 {
+        call(&hub, "shop/kept", json!({})).await;
+    }
+    assert_eq!(asked("/?one"), 1);
+    // The same content again is the same definition: it is neither compiled again nor does it forget.
+    hub.write("shop.json", site);
+    hub.write("interlingua.yaml", config(", other: { site: ./other.json }"));
+    until("the other site", async || hub.get("/api/skills").await.text().contains("other/kept")).await;
+    let found = call(&hub, "shop/kept", json!({})).await;
+    assert_eq!(found["finished"]["structured"]["extracted_data"], json!([{"said": "found"}]), "{found}");
+    call(&hub, "other/kept", json!({})).await;
+    assert_eq!((asked("/?one"), asked("/?two")), (1, 1), "the same action and parameters of another site");
+    call(&hub, "shop/brief", json!({})).await;
+    until("its time is over", async || {
+        call(&hub, "shop/brief", json!({})).await;
+        asked("/?brief") >= 2
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn w_47_a_public_endpoint_of_the_web_comes_before_a_driven_site() {
+    let pages = pages().await;
+    let site = definition(&pages, json!({"ask": [open("/?q={query}"), read_out()]}), json!({}));
+    let item = json!({"name": "from the endpoint", "url": "https://s.example/1"});
+    let endpoint =
+        Scripted::http(move |_, _| Say::Json(json!({"_meta": {"response_type": "answer"}, "results": [item.clone()]})))
+            .await;
+    let (driven, public) = (
+        "shop: { site: ./shop.json }",
+        format!("public: {{ nlweb: {{ url: \"http://{}/ask\" }} }}", endpoint.address()),
+    );
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("shop.json", site);
+    // The hub has a skill of this name too; who may call only these two is not led to it.
+    let tokens =
+        "access: { tokens: [{ name: bob, token: ilg_bob-token-of-some-length, skills: ['public/*', 'shop/*'] }] }\n";
+    let hub = builder.config(&format!("peers: {{ {driven}, {public} }}\n{tokens}")).start().await;
+    let ask = async || {
+        let bob = [("authorization", "Bearer ilg_bob-token-of-some-length")];
+        let body = json!({"skill": "ask", "arguments": {"query": "soap"}});
+        send(&hub, Method::POST, "/api/exchanges", &bob, Some(body)).await.json()
+    };
+    let answer = ask().await;
+    assert_eq!(answer["route"]["skill"], "public/ask", "{answer}");
+    assert_eq!(answer["finished"]["structured"]["results"][0]["name"], "from the endpoint", "{answer}");
+    assert!(pages.asked().is_empty(), "no page was opened");
+    hub.write("interlingua.yaml", format!("peers: {{ {driven} }}\n{tokens}"));
+    let mut answer = Value::Null;
+    until("the site is all there is", async || {
+        answer = ask().await;
+        answer["route"]["skill"] == "shop/ask"
+    })
+    .await;
+    assert_eq!(answer["route"]["class"], "driven_site", "{answer}");
+}
+
+#[tokio::test]
+async fn q_63_a_driven_site_is_asked_by_its_name_its_interface_and_its_host() {
+    let pages = pages().await;
+    let find = json!({"phrases": ["find {what}"], "steps": [open("/?q={what}"), read_out()]});
+    let site = definition(&pages, json!({"find_things": find}), json!({"interface_id": "soap_shop"}));
+    let hub = hub(site, "").await;
+    for named in ["shop", "soap_shop", "127.0.0.1"] {
+        let before = pages.asked().len();
+        let nested = json!({"query": {"text": "find soap", "site": named}, "prefer": {"streaming": false}});
+        let mut said = hub.post_json("/ask", &nested).await.json();
+        while let Some(token) = said["promise"]["token"].as_str() {
+            let look = json!({"promise_token": token, "action": "checkin"});
+            said = hub.post_json("/await", &look).await.json();
+        }
+        assert_eq!(said["results"][0]["said"], "found", "{named}: {said}");
+        assert_eq!(said["_meta"]["route"]["skill"], "shop/find_things", "{named}: {said}");
+        assert!(pages.asked()[before..].iter().any(|line| line.starts_with("/?q=soap")), "{named}");
+    }
+}

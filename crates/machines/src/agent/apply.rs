@@ -50,6 +50,10 @@ impl Run {
                 self.spent.calls = self.spent.calls.saturating_add(1);
                 self.doing(call, DoingState::Asked { question: question.clone() });
             }
+            Record::Handed { call } => {
+                self.spent.calls = self.spent.calls.saturating_add(1);
+                self.doing(call, DoingState::Handed);
+            }
             Record::Refused { call, why } => self.doing(call, DoingState::Returned(refusal(why))),
             Record::Returned { call, result } => self.returned(call, result),
             Record::Told(parts) => {

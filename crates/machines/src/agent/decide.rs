@@ -6,7 +6,8 @@ use super::context::{Folded, Need};
 use super::plan::Tool;
 use super::record::{Record, ToolResult};
 use super::{
-    ASK, Calling, Decision, Doing, DoingState, Effect, Happening, Phase, Run, budget, permit, said_in, structured,
+    ASK, Calling, Decision, Doing, DoingState, Effect, Handing, Happening, Phase, Run, budget, permit, said_in,
+    structured,
 };
 use crate::llm::{Arguments, Broken, Message, Offered, Prompt, Reply, Stop};
 use interlingua_model::Consent;
@@ -16,6 +17,9 @@ use interlingua_model::event::{CancelWhy, Channel, Event, Finished, Outcome, Out
 use interlingua_model::fault::{Fault, FaultKind};
 use interlingua_model::id::{Text, Time};
 use interlingua_model::json::Json;
+
+/// Bytes of the arguments of a tool that the caller runs: they travel in a question.
+const MAX_HANDED: usize = 128 * 1024;
 
 /// A decision in the making, on a copy of the state: each record is applied to it, so that the next rule sees it.
 struct Draft {
@@ -93,6 +97,11 @@ impl Run {
             DoingState::Asked { question } => {
                 Some(Effect::Ask { call: doing.call.id.clone(), question: question.clone() })
             }
+            DoingState::Handed => {
+                let Arguments::Object(args) = &doing.call.args else { return None };
+                let (call, name) = (doing.call.id.clone(), doing.call.name.clone());
+                Some(Effect::Hand(Box::new(Handing { call, turn: self.turn, index, name, args: args.clone() })))
+            }
             DoingState::Waiting | DoingState::Returned(_) => None,
         }
     }
@@ -127,6 +136,7 @@ impl Run {
         } else {
             tools.extend(self.plan.tools.iter().map(Tool::offered));
             tools.extend(self.plan.may_ask.then(ask_tool));
+            tools.extend(self.plan.handed.iter().cloned());
         }
         tools.extend(self.plan.decisions.iter().cloned());
         Prompt {
@@ -251,6 +261,12 @@ impl Draft {
             let question = args.get("question").and_then(|value| value.as_str()).unwrap_or_default();
             return Ok(Begin::Ask(question.into()));
         }
+        if self.run.plan.handed.iter().any(|tool| tool.name == doing.call.name) {
+            let fits = args.as_bytes().len() <= MAX_HANDED;
+            let call = doing.call.id.clone();
+            let too_long = || "not called: the arguments are too long".to_owned();
+            return fits.then(|| Begin::Call(Record::Handed { call })).ok_or_else(too_long);
+        }
         let Some(tool) = self.run.tool(&doing.call.name) else {
             return Err("not called: you have no tool of this name".to_owned());
         };
@@ -265,7 +281,8 @@ impl Draft {
     fn returned(&mut self, call: &Text, result: ToolResult) {
         let Phase::Acting(all) = &self.run.phase else { return };
         let Some(doing) = all.iter().find(|doing| doing.call.id == *call && doing.is_under_way()) else { return };
-        let cap = if doing.is_question() { Trust::Caller } else { Trust::Peer };
+        let of_caller = doing.is_question() || doing.state == DoingState::Handed;
+        let cap = if of_caller { Trust::Caller } else { Trust::Peer };
         self.record(Record::Returned { call: call.clone(), result: result.capped(cap) });
         self.act();
     }
@@ -365,7 +382,7 @@ enum Begin {
 
 impl Doing {
     fn is_under_way(&self) -> bool {
-        matches!(self.state, DoingState::Called { .. } | DoingState::Asked { .. })
+        matches!(self.state, DoingState::Called { .. } | DoingState::Asked { .. } | DoingState::Handed)
     }
 }
 

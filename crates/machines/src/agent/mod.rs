@@ -112,6 +112,8 @@ pub enum DoingState {
     Asked {
         question: Text,
     },
+    /// The caller runs it.
+    Handed,
     Returned(ToolResult),
 }
 
@@ -161,6 +163,8 @@ pub enum Effect {
         call: Text,
         question: Text,
     },
+    /// Ask whoever called the agent to run a tool of its own.
+    Hand(Box<Handing>),
     /// Let go of a call.
     Drop {
         call: Text,
@@ -191,6 +195,16 @@ pub struct Calling {
     /// Its trust is the run's.
     pub input: Input,
     pub confirm: bool,
+}
+
+/// A call of a tool that the caller runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handing {
+    pub call: Text,
+    pub turn: u32,
+    pub index: u32,
+    pub name: Text,
+    pub args: Json,
 }
 
 /// The id of a child call: the same whenever the run comes to it, so that a parent that calls again is handed the same

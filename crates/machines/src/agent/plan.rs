@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::ASK;
 use crate::llm::Offered;
 use interlingua_model::Consents;
+use interlingua_model::call::ClientTool;
 use interlingua_model::card::{Effects, Schema, Skill};
 use interlingua_model::digest::Digest;
+use interlingua_model::fault::{Fault, FaultKind};
 use interlingua_model::id::{PeerId, SkillId, Text};
 
 /// Names of tools that providers take are no longer.
@@ -28,6 +31,9 @@ pub struct Plan {
     /// what is wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<Text>,
+    /// Tools that whoever called the agent offers and runs itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handed: Vec<Offered>,
     pub budget: Budget,
     pub price: Price,
     pub consent: Consents,
@@ -49,6 +55,7 @@ impl Plan {
             may_ask: false,
             decisions: Vec::new(),
             withheld: Vec::new(),
+            handed: Vec::new(),
             budget: Budget::default(),
             price: Price::default(),
             consent: Consents::default(),
@@ -56,6 +63,20 @@ impl Plan {
             repairs: 2,
             window: Window::default(),
             parallel: 8,
+        }
+    }
+}
+
+impl Plan {
+    /// May whoever called the agent offer these beside its own? One that has the name of another would be called in its place.
+    pub fn takes(&self, offered: &[ClientTool]) -> Result<(), Fault> {
+        let taken = |name: &Text| &**name == ASK || self.tools.iter().any(|tool| tool.name == *name);
+        match offered.iter().find(|tool| taken(&tool.name)) {
+            None => Ok(()),
+            Some(tool) => {
+                let text = format!("the tool '{}' has the name of a skill of the agent '{}'", tool.name, self.name);
+                Err(Fault::caller(FaultKind::InvalidInput, text))
+            }
         }
     }
 }

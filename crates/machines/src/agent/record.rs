@@ -40,6 +40,10 @@ pub enum Record {
         call: Text,
         question: Text,
     },
+    /// The caller is about to be asked to run a tool of its own.
+    Handed {
+        call: Text,
+    },
     /// A call that is not made; the model is told why.
     Refused {
         call: Text,

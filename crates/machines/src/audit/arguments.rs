@@ -44,12 +44,16 @@ pub enum Keep {
 pub fn kept(keep: Keep, arguments: &Json, schema: &Json) -> Option<Json> {
     let shown = match keep {
         Keep::Off => return None,
-        Keep::Redacted => shape(arguments.tree()),
-        Keep::Full => without_secrets(arguments.tree(), Some(schema.tree())),
+        Keep::Redacted => Json::from_tree(shape(arguments.tree())),
+        Keep::Full => shown(arguments, schema),
     };
-    let shown = Json::from_tree(shown);
     let long = shown.as_bytes().len();
     Some(if long <= MOST { shown } else { Json::from_tree(format!("[{long} bytes]").into()) })
+}
+
+/// Arguments as somebody besides the callee is shown them: without secrets.
+pub fn shown(arguments: &Json, schema: &Json) -> Json {
+    Json::from_tree(without_secrets(arguments.tree(), Some(schema.tree())))
 }
 
 fn shape(value: &Tree) -> Tree {

@@ -64,3 +64,57 @@ impl Steps {
         self.under_way().map(|step| Event::Step(Box::new(Step { state: StepState::Cancelled, ..step.clone() })))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use interlingua_model::content::{Part, Provenance};
+    use interlingua_model::step::{MAX_STEP, StepKind};
+
+    use super::*;
+
+    fn step(id: &str, state: StepState) -> Step {
+        let (parent, skill, args) = Default::default();
+        let parts = vec![Part::text("x".repeat(MAX_STEP / 2), Provenance::hub())];
+        Step { id: id.into(), parent, skill, title: id.into(), kind: StepKind::Other, state, args, parts }
+    }
+
+    /// Admits and takes.
+    fn heard(steps: &mut Steps, next: &Step) -> bool {
+        let admitted = steps.admit(next);
+        if admitted {
+            steps.take(next);
+        }
+        admitted
+    }
+
+    #[test]
+    fn a_step_ends_once_and_does_not_go_back() {
+        let mut steps = Steps::default();
+        assert!(heard(&mut steps, &step("a", StepState::Pending)));
+        assert!(heard(&mut steps, &step("a", StepState::Running)));
+        assert!(!heard(&mut steps, &step("a", StepState::Running)), "it says nothing new");
+        assert!(!heard(&mut steps, &step("a", StepState::Pending)), "a run that was taken up again");
+        assert!(heard(&mut steps, &step("a", StepState::Done)));
+        for state in [StepState::Pending, StepState::Running, StepState::Failed, StepState::Cancelled] {
+            assert!(!heard(&mut steps, &step("a", state)), "{state:?}");
+        }
+        assert!(heard(&mut steps, &step("b", StepState::Running)));
+        let ended: Vec<Event> = steps.cancelled().collect();
+        assert_eq!(ended, [Event::Step(Box::new(step("b", StepState::Cancelled)))], "with its task");
+    }
+
+    #[test]
+    fn what_is_held_of_steps_is_bounded_and_those_under_way_stay() {
+        let mut steps = Steps::default();
+        for count in 0..2 * MAX_UNDER_WAY {
+            heard(&mut steps, &step(&format!("open-{count}"), StepState::Running));
+        }
+        for count in 0..5_000 {
+            heard(&mut steps, &step(&format!("over-{count}"), StepState::Done));
+        }
+        assert!(steps.weight() <= MAX_STEPS_HELD && steps.iter().count() <= MAX_STEPS);
+        assert_eq!(steps.weight(), steps.iter().map(Step::weight).sum::<usize>());
+        assert_eq!(steps.under_way().count(), MAX_UNDER_WAY);
+        assert!(steps.iter().any(|step| step.id.as_str() == "over-4999"), "the oldest are forgotten first");
+    }
+}

@@ -215,13 +215,7 @@ fn bytes(_: &mut SchemaGenerator) -> Value {
 fn exchanges() -> Vec<Operation> {
     vec![
         page("/api/peers", "list_peers", "List the peers that you may call", PAGE, schema::<PageView<PeerView>>),
-        page(
-            "/api/skills",
-            "list_skills",
-            "List or search the skills that you may call",
-            SEARCH,
-            schema::<PageView<SkillView>>,
-        ),
+        page("/api/skills", "list_skills", "List or search skills", SEARCH, schema::<PageView<SkillView>>),
         streamed(post(
             "/api/exchanges",
             "call",
@@ -230,13 +224,7 @@ fn exchanges() -> Vec<Operation> {
             schema::<ExchangeView>,
         )),
         delete("/api/exchanges/{id}", "cancel_exchange", "Cancel an exchange"),
-        page(
-            "/api/tasks",
-            "list_tasks",
-            "List tasks (stored exchanges), newest first",
-            TASKS,
-            schema::<PageView<TaskView>>,
-        ),
+        page("/api/tasks", "list_tasks", "List tasks, newest first", TASKS, schema::<PageView<TaskView>>),
         answering(
             post(
                 "/api/tasks",

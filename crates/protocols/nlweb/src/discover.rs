@@ -32,7 +32,8 @@ pub fn about(name: &str) -> String {
         "# {name}\n\n> Agents, tools, devices and websites that work together. Ask it in plain words.\n\n## Doors\n\n\
         - [ask](/ask): a question in plain words; `POST` with `{{\"query\": {{\"text\": \"…\"}}}}`, or `GET` with `?query=…`\n\
         - [sites](/sites): who can be asked\n- [mcp](/mcp): the same as tools\n\
-        - [agent card](/.well-known/agent-card.json): the same as an agent\n"
+        - [agent card](/.well-known/agent-card.json): the same as an agent\n\n## Who may ask\n\n\
+        A token of this hub, sent as `Authorization: Bearer …`. Without one only what its owner made public is answered.\n"
     )
 }
 

@@ -12,7 +12,7 @@ use crate::support::{reaches, start, until};
 /// Writes a line each time it runs, then takes a while.
 const NOTE: &str = "name: note\ndescription: Writes a line.\neffects: { writes: true }\ntimeout: 30s\n";
 
-const LINES: &str = r#"
+pub(super) const LINES: &str = r#"
 replies:
   - { when: write it down, say: "I write it down. ", call: [{ name: local__note }] }
   - { when: may have happened, say: It may be written. }
@@ -25,7 +25,7 @@ models: { canned: { provider: scripted, file: ./lines.yaml } }
 agents: { ann: { model: canned, skills: ["local/*"], confirm: { writes: allow } } }
 "#;
 
-async fn hub(pause: &str) -> Hub {
+pub(super) async fn hub(pause: &str) -> Hub {
     let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
     let notes = builder.directory().join("notes");
     let program =

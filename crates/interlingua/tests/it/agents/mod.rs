@@ -3,6 +3,7 @@
 mod acting;
 mod approvals;
 mod chosen;
+mod client_tools;
 mod crash;
 mod examples;
 mod hostile;
@@ -10,6 +11,7 @@ mod journey;
 mod program;
 mod providers;
 mod routed;
+mod steps;
 mod table;
 mod talking;
 mod teams;

@@ -34,7 +34,7 @@ fn config(team: &str) -> String {
     format!("{config}teams:\n  panel: {{ agents: [ann, bob, cid]{team} }}\n")
 }
 
-fn builder(team: &str) -> HubBuilder {
+pub(super) fn builder(team: &str) -> HubBuilder {
     support::builder()
         .file("ann.yaml", FOLLOWER.replace("NUMBER", "agent1"))
         .file("bob.yaml", LEADER)

@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
-use interlingua_testkit::{Hub, Process};
+use futures_util::{SinkExt, StreamExt};
+use interlingua_testkit::{Hub, Process, within};
 use serde_json::{Value, json};
+use tokio_websockets::{Message, ServerBuilder};
 
 use super::hub;
 use crate::support::until;
@@ -24,6 +26,18 @@ fn device(url: &str, id: &str, more: &[&str]) -> Device {
                  { times: { type: integer }, pace: { type: string, enum: [slow, fast] } } }\n\
                  effects: { reads: true, idempotent: true }\ncommand: [sh, -c, 'cat']\n";
     std::fs::write(tools.join("press.yaml"), press).expect("a file");
+    for (name, script) in [
+        ("slow", "sleep 0.5; cat"),
+        ("broken", "echo out of paper >&2; exit 3"),
+        ("killed", "kill -9 $$"),
+        ("absent", "exec /nowhere/at/all"),
+    ] {
+        let tool = format!(
+            "name: {name}\ndescription: A tool.\ninput: {{ type: object }}\neffects: {{ reads: true, idempotent: true }}\n\
+             command: [sh, -c, '{script}']\n"
+        );
+        std::fs::write(tools.join(format!("{name}.yaml")), tool).expect("a file");
+    }
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
     command.current_dir(directory.path()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
     command.args(["device", "--hub", url, "--id", id]).args(more);
@@ -140,4 +154,108 @@ async fn words_to_a_device_use_what_they_say_and_ask_for_what_they_lack() {
     let (code, said) = ask("bake a cake");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("press"), "it says what there is: {said}");
+}
+
+/// A server of ours that a device registers at.
+struct Server {
+    socket: tokio_websockets::WebSocketStream<tokio::net::TcpStream>,
+    _device: Device,
+}
+
+impl Server {
+    async fn with_device() -> Server {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("ws://{}/ws", listener.local_addr().expect("an address"));
+        let device = device(&url, "box", &[]);
+        let (stream, _) = within("the device comes", listener.accept()).await.expect("a connection");
+        let (_, socket) = ServerBuilder::new().accept(stream).await.expect("an upgrade");
+        let mut server = Server { socket, _device: device };
+        assert_eq!(server.hear().await["type"], "register");
+        server.say(json!({"type": "heartbeat", "status": "ok", "response_id": "r0"})).await;
+        server
+    }
+
+    async fn say(&mut self, mut frame: Value) {
+        frame["timestamp"] = json!("2026-11-15T06:28:04.245606+00:00");
+        within("a frame to be taken", self.socket.send(Message::text(frame.to_string()))).await.expect("sent");
+    }
+
+    async fn hear(&mut self) -> Value {
+        loop {
+            let message = within("a frame", self.socket.next()).await.expect("no end").expect("a message");
+            if let Some(text) = message.as_text() {
+                return serde_json::from_str(text).expect("JSON");
+            }
+        }
+    }
+
+    /// Gives a COMMAND of these tools and returns what came of each.
+    async fn command(&mut self, id: &str, actions: &[(&str, Value)]) -> Vec<Value> {
+        let actions: Vec<Value> = actions
+            .iter()
+            .enumerate()
+            .map(|(n, (tool, given))| json!({"tool_name": tool, "parameters": given, "tool_type": "action", "call_id": format!("{id}.{n}")}))
+            .collect();
+        self.say(
+            json!({"type": "command", "status": "continue", "session_id": "s", "response_id": id, "actions": actions}),
+        )
+        .await;
+        loop {
+            let frame = self.hear().await;
+            if frame["type"] == "command_results" {
+                assert_eq!((&frame["prev_response_id"], &frame["session_id"]), (&json!(id), &json!("s")), "{frame}");
+                return frame["action_results"].as_array().expect("results").clone();
+            }
+        }
+    }
+}
+
+/// Of each result: which call it is of, and how that ended.
+fn told(results: &[Value]) -> Vec<(&str, &str)> {
+    results
+        .iter()
+        .map(|one| (one["call_id"].as_str().unwrap_or_default(), one["status"].as_str().unwrap_or_default()))
+        .collect()
+}
+
+#[tokio::test]
+async fn p_44_a_device_answers_every_action_in_order_and_skips_what_comes_after_a_failure() {
+    let mut server = Server::with_device().await;
+    let who = |n: u32| json!({ "who": n.to_string() });
+    let results = server.command("r1", &[("slow", who(1)), ("greet", who(2)), ("slow", who(3))]).await;
+    assert_eq!(told(&results), [("r1.0", "success"), ("r1.1", "success"), ("r1.2", "success")]);
+    let said: Vec<&Value> = results.iter().map(|one| &one["result"]).collect();
+    assert_eq!(said, [&who(1), &who(2), &who(3)], "in the order of the actions, however long each takes");
+    let actions =
+        [("greet", who(1)), ("slow", who(2)), ("broken", json!({})), ("greet", who(4)), ("press", json!({"times": 1}))];
+    let results = server.command("r2", &actions).await;
+    assert_eq!(
+        told(&results),
+        [("r2.0", "success"), ("r2.1", "success"), ("r2.2", "failure"), ("r2.3", "skipped"), ("r2.4", "skipped")]
+    );
+    assert_eq!((&results[3]["result"], &results[4]["result"]), (&Value::Null, &Value::Null), "they did not run");
+    assert!(results[3]["error"].as_str().is_some_and(|text| text.contains("previous failure")), "{results:?}");
+}
+
+#[tokio::test]
+async fn p_45_whatever_goes_wrong_inside_a_device_is_a_failure_and_no_silence() {
+    let mut server = Server::with_device().await;
+    for (n, (tool, given)) in [
+        ("nothing", json!({})),
+        ("broken", json!({})),
+        ("killed", json!({})),
+        ("absent", json!({})),
+        ("press", json!({})),
+        ("press", json!({"times": "many"})),
+        ("", json!({})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let results = server.command(&format!("r{n}"), &[(tool, given.clone())]).await;
+        assert_eq!(told(&results), [(format!("r{n}.0").as_str(), "failure")], "{tool} {given}: {results:?}");
+        assert!(results[0]["error"].as_str().is_some_and(|text| !text.is_empty()), "{tool}: {results:?}");
+        let after = server.command(&format!("a{n}"), &[("greet", json!({"who": "you"}))]).await;
+        assert_eq!(after[0]["result"], json!({"who": "you"}), "it goes on after {tool}");
+    }
 }

@@ -144,3 +144,35 @@ async fn g1_g4_a_session_persists_over_many_commands_in_their_order() {
     }
     assert_eq!(client.hear_a("task_end").await["result"], json!(names));
 }
+
+/// Sent at once, without waiting for an answer: the end of a task that came before its task would end nothing.
+#[tokio::test]
+async fn p_43_the_end_of_a_task_that_follows_it_at_once_is_not_processed_before_it() {
+    let hub = hub("").await;
+    let (mut device, mut client) = both(&hub).await;
+    for n in 0..40 {
+        let session = format!("s{n}");
+        client.say(task("dev1", &session, &commands(&["ls"]))).await;
+        client
+            .say(json!({"type": "task_end", "status": "failed", "client_type": "constellation", "session_id": session}))
+            .await;
+        let (ack, end) = (client.hear_a("heartbeat").await, client.hear_a("task_end").await);
+        assert_eq!((&ack["session_id"], &end["session_id"]), (&json!(session), &json!(session)));
+        assert_eq!(end["status"], "failed");
+    }
+    client.is_quiet("constellation").await;
+    // Whatever the device heard, it heard the end last.
+    device.say(json!({"type": "heartbeat", "status": "ok", "client_type": "device"})).await;
+    let mut open = std::collections::BTreeSet::new();
+    loop {
+        let frame = device.hear().await;
+        let session = frame["session_id"].as_str().map(str::to_owned);
+        match (frame["type"].as_str(), session) {
+            (Some("command"), Some(session)) => drop(open.insert(session)),
+            (Some("task_end"), Some(session)) => drop(open.remove(&session)),
+            (Some("heartbeat"), None) => break,
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "commands after the end of their task: {open:?}");
+}

@@ -89,6 +89,25 @@ async fn p_26_p_27_p_29_p_43_only_the_executors_first_results_count_and_a_failur
     assert_eq!(end["result"], json!(["a", null, null]));
 }
 
+/// Two results of one command in one go: the first one sent is the one that counts, each time.
+#[tokio::test]
+async fn p_43_frames_of_one_session_are_processed_in_the_order_they_are_sent() {
+    let hub = hub("").await;
+    let mut device = Client::device(&hub, "dev1").await;
+    let mut client = Client::constellation(&hub, "gal@dev1", "dev1").await;
+    for n in 0..40 {
+        client.say(task("dev1", &format!("s{n}"), &commands(&["ls"]))).await;
+        client.hear_a("heartbeat").await;
+        let command = device.hear_a("command").await;
+        device.results(&command, json!([{"status": "success", "result": n}])).await;
+        device.results(&command, json!([{"status": "failure", "error": "too late"}])).await;
+        let end = client.hear_a("task_end").await;
+        assert_eq!((&end["status"], &end["result"]), (&json!("completed"), &json!([n])), "{end}");
+        assert_eq!(device.hear_a("task_end").await["session_id"], command["session_id"]);
+    }
+    device.is_quiet("device").await;
+}
+
 #[tokio::test]
 async fn p_30_p_31_every_refusal_says_why_ends_the_task_and_leaves_the_socket_open() {
     let hub = hub("").await;

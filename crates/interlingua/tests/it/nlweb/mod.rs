@@ -1,5 +1,6 @@
 //! NLWeb over the wire, both ways: the hub asked like a site, in every generation, and sites that the hub asks.
 
+mod clauses;
 mod doors;
 mod leaving;
 mod page;

@@ -107,6 +107,44 @@ fn the_caller_is_asked_by_a_tool_and_answers_as_the_caller() {
 }
 
 #[test]
+fn a_tool_of_the_caller_is_run_by_the_caller_and_its_result_is_the_caller_s() {
+    let mut walk = Walk::with(|plan| plan.handed = vec![look()]);
+    assert_eq!(walk.prompt().tools.last().map(|tool| &*tool.name), Some("look"));
+    let args: Json = serde_json::json!({"at": "the desk"}).into();
+    walk.calls(vec![ToolCall { args: Arguments::Object(args.clone()), ..call("h", "look") }]);
+    let handing = Handing { call: "h".into(), turn: 1, index: 0, name: "look".into(), args };
+    assert_eq!(walk.effects, [Effect::Hand(Box::new(handing))]);
+    walk.returns_from("h", "a lamp", Trust::Caller);
+    assert_eq!((walk.result("h"), walk.run.spent.calls), (("a lamp".to_owned(), false), 1));
+    assert_eq!(walk.run.trust, Trust::Caller, "the caller's own content lowers nothing");
+    let long = serde_json::json!({"at": "x".repeat(200_000)});
+    walk.calls(vec![ToolCall { args: Arguments::Object(long.into()), ..call("i", "look") }]);
+    assert_eq!(walk.result("i").0, "not called: the arguments are too long");
+}
+
+#[test]
+fn a_tool_of_the_caller_that_was_not_offered_is_not_there() {
+    let mut walk = Walk::new(plan());
+    assert!(walk.prompt().tools.iter().all(|tool| &*tool.name != "look"));
+    walk.calls(vec![call("h", "look")]);
+    assert_eq!(walk.result("h").0, "not called: you have no tool of this name");
+}
+
+#[test]
+fn a_tool_of_the_caller_does_not_take_the_name_of_a_skill() {
+    let offered = |name: &str| {
+        let Offered { description, input, .. } = look();
+        [ClientTool { name: name.into(), description, input }]
+    };
+    assert_eq!(plan().takes(&offered("look")), Ok(()));
+    for taken in ["files__read", ASK] {
+        let fault = plan().takes(&offered(taken)).expect_err("it has the name of another");
+        assert_eq!(fault.kind, FaultKind::InvalidInput);
+        assert!(fault.public.contains(taken), "{}", fault.public);
+    }
+}
+
+#[test]
 fn an_agent_that_may_not_ask_has_no_such_tool() {
     let mut walk = Walk::new(plan());
     walk.calls(vec![call("q", ASK)]);

@@ -13,6 +13,7 @@ fn open(effects: &[Effect]) -> Vec<String> {
         Effect::Summarise(_) => Some("summarise".to_owned()),
         Effect::Call(calling) => Some(child(TASK, calling.turn, calling.index).to_string()),
         Effect::Ask { call, .. } => Some(format!("ask {call}")),
+        Effect::Hand(handing) => Some(child(TASK, handing.turn, handing.index).to_string()),
         Effect::Check { .. } => Some("check".to_owned()),
         Effect::Decided { .. } => Some("decided".to_owned()),
         Effect::Finish(_) => Some("finish".to_owned()),
@@ -32,6 +33,16 @@ fn a_call_that_was_made_is_taken_up_under_the_same_id() {
     assert_eq!(resumed, walk.effects, "with the same arguments, trust and question");
     walk.returns("w", "written");
     assert_eq!(open(&walk.replayed().resume()), before[1..], "what has returned is not called again");
+}
+
+#[test]
+fn a_tool_that_the_caller_was_asked_to_run_is_asked_for_again_under_the_same_id() {
+    let mut walk = Walk::with(|plan| plan.handed = vec![look()]);
+    walk.calls(vec![call("h", "look")]);
+    assert!(matches!(walk.effects[..], [Effect::Hand(_)]), "{:?}", walk.effects);
+    assert_eq!(walk.replayed().resume(), walk.effects);
+    walk.returns_from("h", "a desk", Trust::Caller);
+    assert_eq!(open(&walk.replayed().resume()), ["think"], "what has returned is not asked for again");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::*;
-use crate::llm::{self, Arguments, Failure, FailureKind, Stop, Tokens};
+use crate::llm::{self, Arguments, Failure, FailureKind, Offered, Stop, Tokens};
+use interlingua_model::call::ClientTool;
 use interlingua_model::card::{CardFrom, Effects, Skill, SkillKind};
 use interlingua_model::content::Provenance;
 use interlingua_model::event::Outcome;
@@ -52,6 +53,11 @@ fn plan() -> Plan {
     plan.tools = offer(&skills, |_| true);
     plan.consent.writes = Consent::Allow;
     plan
+}
+
+/// A tool that whoever calls the agent runs.
+fn look() -> Offered {
+    Offered { name: "look".into(), description: "Looks there.".into(), input: Schema(Json::empty_object()) }
 }
 
 fn user(text: &str) -> Message {

@@ -2,7 +2,8 @@
 
 use interlingua_model::{
     CancelWhy, Channel, Confirm, Digest, Effects, Event, Fault, FaultKind, Finished, Json, Noun, Output, Part, Party,
-    Piece, Provenance, Question, QuestionId, QuestionKind, Route, RouteClass, Secret, SkillId, TaskId, Time, Why,
+    Piece, Provenance, Question, QuestionId, QuestionKind, Route, RouteClass, Secret, SkillId, Step, StepKind,
+    StepState, TaskId, Time, Why,
 };
 
 use super::{ErrorBody, EventView, ExchangeRequest, NumberedEvent, OutcomeView};
@@ -44,6 +45,26 @@ fn events() -> Vec<Event> {
         Event::Said { message: "m".into(), channel: Channel::Answer, piece: Piece::Delta, parts: vec![said] },
         Event::Progress { done: Some(1.0), total: Some(2.0), note: None },
         Event::Asked(question),
+        Event::Step(Box::new(Step {
+            id: "s".into(),
+            parent: Some("t".into()),
+            skill: Some(SkillId::new("hotels", "book")),
+            title: "hotels/book".into(),
+            kind: StepKind::Edit,
+            state: StepState::Done,
+            args: Some(json("{\"nights\":2}")),
+            parts: vec![Part::text("booked", Provenance::hub())],
+        })),
+        Event::Asked(Question {
+            id: QuestionId(TaskId(7), 2),
+            to: interlingua_model::Addressee::Caller,
+            kind: QuestionKind::Tool { name: "look".into(), args: json("{\"at\":\"desk\"}") },
+            text: "Run it.".into(),
+            asked_by: Party::Peer("ann".into()),
+            expires: Time(1_700_000_000_000),
+            resume: None,
+            name: Some(Box::new("s".into())),
+        }),
         Event::Finished(Finished::completed(output)),
         Event::Finished(Finished::failed(Fault::caller(FaultKind::NotFound(Noun::Skill), "no such skill"))),
         Event::Finished(Finished::cancelled(Party::Caller, CancelWhy::Asked)),
@@ -62,7 +83,7 @@ fn an_event_reads_as_it_was_written() {
 
 #[test]
 fn numbers_survive_as_they_were_written() {
-    let view = EventView::from(&events()[4]);
+    let view = EventView::from(&events()[6]);
     assert!(view.data().unwrap().contains("\"price\":1.10,\"id\":12345678901234567890123"), "{}", view.data().unwrap());
 }
 
@@ -93,7 +114,7 @@ fn an_error_names_what_and_where_and_whether_to_try_again() {
 
 #[test]
 fn outcomes_have_one_word() {
-    let words: Vec<OutcomeView> = events()[4..]
+    let words: Vec<OutcomeView> = events()[6..]
         .iter()
         .map(|event| match EventView::from(event) {
             EventView::Finished(finished) => finished.outcome,

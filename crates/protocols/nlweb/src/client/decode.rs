@@ -127,10 +127,12 @@ impl Leg {
         }
         let mut properties = serde_json::Map::new();
         for ask in asks {
-            let mut property = json!({"type": "string", "description": ask.text});
+            let mut one = json!({"type": "string"});
             if !ask.options.is_empty() {
-                property["enum"] = ask.options.clone().into();
+                one["enum"] = ask.options.clone().into();
             }
+            let mut property = if ask.several { json!({"type": "array", "items": one}) } else { one };
+            property["description"] = ask.text.as_str().into();
             properties.insert(ask.id.clone(), property);
         }
         let required: Vec<&str> = asks.iter().map(|ask| ask.id.as_str()).collect();

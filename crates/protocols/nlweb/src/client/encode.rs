@@ -14,7 +14,8 @@ pub struct Wanted {
     site: Option<String>,
     prev: Vec<String>,
     modes: Modes,
-    session: Option<Session>,
+    /// What the site gave to be brought back.
+    pub session: Option<Session>,
 }
 
 /// `answering`: what the site asked when the same call was made before.
@@ -74,8 +75,9 @@ fn spoken(question: &QuestionKind, answer: &Answer) -> Option<String> {
     let Some(values) = input.args.as_ref().and_then(|args| args.tree().as_object()) else {
         return Some(input.words().into_owned());
     };
-    let said = values.values().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-    Some(said.collect::<Vec<_>>().join(", "))
+    let one = |value: &Tree| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let said = values.values().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+    Some(said.map(one).collect::<Vec<_>>().join(", "))
 }
 
 fn resumed(text: &str) -> Option<Session> {

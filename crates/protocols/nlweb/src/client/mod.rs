@@ -137,6 +137,8 @@ pub struct Asks {
     pub id: String,
     pub text: String,
     pub options: Vec<String>,
+    /// More than one of the options may be chosen.
+    pub several: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -311,7 +313,8 @@ fn asks(members: &Members) -> Option<Vec<Asks>> {
         let text = |key: &str| question.text(key).unwrap_or_default().into_owned();
         let options = question.list("options").unwrap_or_default();
         let option = |json: &Json| json.tree().as_str().map(str::to_owned);
-        Asks { id: text("id"), text: text("text"), options: options.iter().filter_map(option).take(100).collect() }
+        let options = options.iter().filter_map(option).take(100).collect();
+        Asks { id: text("id"), text: text("text"), options, several: text("type") == "multi_select" }
     };
     let list = members.list("questions")?;
     let asks: Vec<Asks> = list.iter().take(32).map(one).filter(|asks| !asks.id.is_empty()).collect();
@@ -319,5 +322,5 @@ fn asks(members: &Members) -> Option<Vec<Asks>> {
 }
 
 fn free(text: &str) -> Vec<Asks> {
-    vec![Asks { id: "answer".into(), text: text.to_owned(), options: Vec::new() }]
+    vec![Asks { id: "answer".into(), text: text.to_owned(), options: Vec::new(), several: false }]
 }

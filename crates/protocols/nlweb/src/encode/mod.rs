@@ -308,9 +308,11 @@ fn fields(question: &Question, form: &Tree) -> Vec<Tree> {
     let asked = properties.into_iter().flatten().map(|(name, property)| {
         let text =
             property.get("description").and_then(Tree::as_str).map_or_else(|| name.replace('_', " "), str::to_owned);
-        match property.get("enum").and_then(Tree::as_array) {
-            Some(options) => json!({"id": name, "text": text, "type": "single_select", "options": options}),
-            None => json!({"id": name, "text": text, "type": "text"}),
+        let options = |of: &Tree| of.get("enum").and_then(Tree::as_array).cloned();
+        match (options(property), property.get("items").and_then(options)) {
+            (Some(options), _) => json!({"id": name, "text": text, "type": "single_select", "options": options}),
+            (None, Some(options)) => json!({"id": name, "text": text, "type": "multi_select", "options": options}),
+            (None, None) => json!({"id": name, "text": text, "type": "text"}),
         }
     });
     let asked: Vec<Tree> = asked.collect();

@@ -10,7 +10,7 @@ use axum::extract::{Extension, Path, State};
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, Uri};
-use interlingua_model::{Fault, FaultKind, Feature, Text};
+use interlingua_model::{Fault, FaultKind, Feature, Text, uuid_v4};
 use interlingua_wire::codec::Meaning;
 use interlingua_wire::hub_headers::Headers;
 
@@ -142,5 +142,5 @@ fn is_form(headers: &HeaderMap) -> bool {
 
 /// Names a request to its sender.
 fn id() -> Text {
-    format!("{:032x}", entropy::bits()).into()
+    uuid_v4(entropy::bits()).into()
 }

@@ -2,12 +2,14 @@
 //!
 //! [`peer`] is one question: sent in the generation the site speaks, which is found by trying and remembered; its answer is
 //! read as JSON or as events, whichever comes. Events are passed on as they come ([`stream`]); a job that was promised is
-//! cancelled when nobody waits for it any more. [`card`] says what the hub shows of it.
+//! cancelled when nobody waits for it any more. What the site gave to be brought back goes with the next
+//! question of the same conversation ([`conversations`]). [`card`] says what the hub shows of it.
 //!
 //! Deliberately absent: redirects, the sites' own MCP and A2A doors (those are other peers), and asking a site which
 //! platform it is.
 
 mod card;
+mod conversations;
 mod http;
 mod peer;
 mod promised;

@@ -17,6 +17,7 @@ use interlingua_model::{
 use interlingua_wire::hub_headers;
 use tokio::time::Instant;
 
+use super::conversations::Conversations;
 use super::http::{Http, Received};
 use super::promised::{self, Headers};
 use super::stream::{Going, Stream};
@@ -49,6 +50,7 @@ pub struct NlwebPeer {
     is_hub: bool,
     /// Which of [`TRIED`] it speaks, plus one; 0 until it has answered.
     spoken: AtomicU8,
+    conversations: Conversations,
 }
 
 impl NlwebPeer {
@@ -72,6 +74,7 @@ impl NlwebPeer {
             timeout: config.timeout.map(|span| span.0),
             is_hub: config.hub,
             spoken: AtomicU8::new(0),
+            conversations: Conversations::default(),
         })
     }
 
@@ -104,7 +107,8 @@ impl NlwebPeer {
         dispatch: Dispatch,
         until: Option<Instant>,
     ) -> Result<Told, Fault> {
-        let Carried { value: wanted, losses } = encode::call(&dispatch.call, dispatch.answering.as_deref())?;
+        let Carried { value: mut wanted, losses } = encode::call(&dispatch.call, dispatch.answering.as_deref())?;
+        wanted.session = wanted.session.or_else(|| self.conversations.of(&dispatch));
         let headers = hub_headers::encode(&dispatch.call);
         let going = |dispatch| Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: losses.clone() };
         if let (Some(token), None) = (dispatch.remote.clone(), &dispatch.answering) {
@@ -220,6 +224,7 @@ impl NlwebPeer {
         losses.extend(said.losses);
         match said.value {
             Replied::Finished(finished) if finished.outcome == Outcome::Completed => {
+                self.conversations.keep(dispatch, &reply.session);
                 let event = Event::Finished(*finished);
                 Told::Live(Box::new(Said([Record::Emitted { event, losses, raw: None }].into())))
             }

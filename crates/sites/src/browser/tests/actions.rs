@@ -259,10 +259,12 @@ async fn w_34_dialogs_windows_and_farewells_hold_nothing_up() {
         json!({"get": [{"action_type": "navigate", "value": "/"}, {"action_type": "click", "selector": "#go"},
             {"action_type": "extract", "selector": "#out", "name": "out", "extract_schema": {"said": "."}},
             {"action_type": "wait", "wait_condition": "#out.closed"},
+            {"action_type": "extract", "selector": "#out", "name": "window", "extract_schema": {"is": "@class"}},
             {"action_type": "navigate", "value": "/other"}, {"action_type": "extract", "selector": "#there", "extract_schema": {"said": "."}}]}),
     ));
     let finished = peer.try_out("get", json!({})).await.unwrap();
     assert_eq!(structured(&finished)["extracts"]["out"], json!([{"said": "false null"}]));
+    assert_eq!(structured(&finished)["extracts"]["window"], json!([{"is": "closed"}]));
     assert_eq!(rows(&finished), &json!([{"said": "there"}]));
     let chromium = bench.browser.running().unwrap();
     let said: Tree = chromium.link.ask(None, "Target.getTargets", json!({})).await.unwrap();
