@@ -14,6 +14,7 @@ mod cli;
 mod crash;
 mod demo;
 mod envelope;
+mod golden;
 mod hooks;
 mod hostile;
 mod hubs;

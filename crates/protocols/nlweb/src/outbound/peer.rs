@@ -6,23 +6,21 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::client::{self, Asks, Question, Reply, Session};
-use crate::{APPROVAL, Dialect, Modes, fault};
-use interlingua_model::json::Tree;
+use crate::Dialect;
+use crate::client::decode::{Leg, Replied, Words};
+use crate::client::{self, Question, encode};
 use interlingua_model::peer::{Calling, Dispatch, Duplex, Peer, Reply as Told};
 use interlingua_model::{
-    Addressee, Answer, Body, Confirm, Digest, Event, Fault, FaultKind, Feature, Finished, Loss, LossKind, Outcome,
-    Output, Part, Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Record, Retry, Schema,
-    Secret, Sent, Signal, Trust,
+    Carried, Event, Fault, FaultKind, Feature, Finished, Loss, Outcome, PeerId, QuestionId, Record, Secret, Sent,
+    Signal,
 };
 use interlingua_wire::hub_headers;
-use serde_json::json;
 use tokio::time::Instant;
 
 use super::conversations::Conversations;
 use super::http::{Http, Received};
 use super::promised::{self, Headers};
-use super::stream::{ANSWER, Going, Stream};
+use super::stream::{Going, Stream};
 use crate::settings;
 use interlingua_hub::Hub;
 use interlingua_net::client::call_failure::{self, Ended};
@@ -109,11 +107,10 @@ impl NlwebPeer {
         dispatch: Dispatch,
         until: Option<Instant>,
     ) -> Result<Told, Fault> {
-        let mut wanted = Wanted::of(&dispatch)?;
+        let Carried { value: mut wanted, losses } = encode::call(&dispatch.call, dispatch.answering.as_deref())?;
         wanted.session = wanted.session.or_else(|| self.conversations.of(&dispatch));
         let headers = hub_headers::encode(&dispatch.call);
-        let going =
-            |dispatch| Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: wanted.losses.clone() };
+        let going = |dispatch| Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: losses.clone() };
         if let (Some(token), None) = (dispatch.remote.clone(), &dispatch.answering) {
             return Ok(promised::taken_up(hub, going(dispatch), headers, token, until));
         }
@@ -137,7 +134,7 @@ impl NlwebPeer {
             refused(hub, &self.name, &elsewhere.to_string());
         }
         match received.rest.take() {
-            None => self.told(hub, &going.dispatch, received, going.losses, Text::Untold),
+            None => self.told(hub, &going.dispatch, received, going.losses, Words::Untold),
             Some(rest) => Told::Live(Box::new(Stream::new(going, received, rest, until))),
         }
     }
@@ -210,118 +207,37 @@ impl NlwebPeer {
         Ended::lost(&self.name, lost, true).fault()
     }
 
-    /// What an answer that has come whole leads to.
+    /// What an answer that has come whole leads to. A question that the caller has no way to answer is not asked.
     pub(super) fn told(
         &self,
         hub: &Hub,
         dispatch: &Dispatch,
         received: Received,
         mut losses: Vec<Loss>,
-        text: Text,
+        words: Words,
     ) -> Told {
         let Received { status, reply, retry_after, .. } = received;
-        let failed = |fault: Fault| Told::Done(Box::new(Finished::failed(fault)), None);
-        if let Some((code, message)) = &reply.failure {
-            return match code.as_str() {
-                "CANCELLED" => {
-                    let by = Party::Peer(self.name.clone());
-                    Told::Done(Box::new(Finished::cancelled(by, interlingua_model::CancelWhy::Asked)), None)
-                }
-                _ if self.is_hub => failed(fault::of_hubs_code(&self.name, code, message)),
-                _ => failed(fault::of_code(&self.name, code, message)),
-            };
-        }
-        if status == 429 || status == 503 {
-            return failed(self.fault(FaultKind::Busy, "is busy").retry(Retry::After(retry_after)));
-        }
-        if !reply.is_understood() {
-            return failed(
-                self.fault(FaultKind::BadReply, &format!("does not answer as a site that can be asked ({status})")),
-            );
-        }
-        if let Some((text, asks)) = &reply.questions {
-            return self.asks(hub, dispatch, text, asks, &reply.session);
-        }
-        if reply.cut {
-            losses.push(Loss::new("output.items", LossKind::Dropped));
-        }
-        if interlingua_model::plain_text::is_cut(&reply.text.join("\n")) {
-            losses.push(Loss::new("output.text", LossKind::Dropped));
-        }
-        if self.is_hub {
-            losses.extend(reply.losses.iter().cloned());
-        }
-        self.conversations.keep(dispatch, &reply.session);
-        let output = self.output(&reply, text);
-        let finished = Event::Finished(Finished { outcome: Outcome::Completed, output, usage: Default::default() });
-        Told::Live(Box::new(Said([Record::Emitted { event: finished, losses, raw: None }].into())))
-    }
-
-    /// What a site says of the world: data, never instructions.
-    pub(super) fn provenance(&self) -> Provenance {
-        Provenance { by: Party::Peer(self.name.clone()), source: None, trust: Trust::World }
-    }
-
-    /// Items as data, words as text.
-    fn output(&self, reply: &Reply, text: Text) -> Output {
-        let structured = reply.structured();
-        let data = Part::new(Body::Data(structured.clone()), self.provenance());
-        let words = reply.text.join("\n");
-        let (said, parts) = match text {
-            _ if words.is_empty() => (None, vec![data]),
-            Text::Told => (Some(ANSWER.into()), vec![data]),
-            Text::Untold => {
-                let words = Part::text(interlingua_model::plain_text::clean(&words), self.provenance());
-                (None, vec![words, data])
+        // The task numbers its questions itself.
+        let question = QuestionId(dispatch.task, 0);
+        let leg = Leg { peer: self.name.clone(), is_hub: self.is_hub, question, expires: hub.question_expires() };
+        let said = leg.reply(&reply, status, retry_after, words);
+        losses.extend(said.losses);
+        match said.value {
+            Replied::Finished(finished) if finished.outcome == Outcome::Completed => {
+                self.conversations.keep(dispatch, &reply.session);
+                let event = Event::Finished(*finished);
+                Told::Live(Box::new(Said([Record::Emitted { event, losses, raw: None }].into())))
             }
-        };
-        Output { said, parts, structured: Some(structured), ..Output::default() }
-    }
-
-    /// A form of one field for each question. A hub that asks for approval has one question for it, of a name of its own.
-    fn kind(&self, text: &str, asks: &[Asks]) -> QuestionKind {
-        if let [ask] = asks
-            && self.is_hub
-            && ask.id == APPROVAL
-        {
-            let shown = Digest::of_fields([text.as_bytes(), ask.text.as_bytes()]);
-            return QuestionKind::Confirm(Confirm::asked_by(&self.name, shown, None, None).into());
-        }
-        let mut properties = serde_json::Map::new();
-        for ask in asks {
-            let mut one = json!({"type": "string"});
-            if !ask.options.is_empty() {
-                one["enum"] = ask.options.clone().into();
+            Replied::Finished(finished) => Told::Done(finished, None),
+            Replied::Asked(question) if !dispatch.call.caller.is_answered_for(&question.kind) => {
+                let text = format!("{} asks, and nobody here can answer: {}", self.name, question.text);
+                Told::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None)
             }
-            let mut property = if ask.several { json!({"type": "array", "items": one}) } else { one };
-            property["description"] = ask.text.as_str().into();
-            properties.insert(ask.id.clone(), property);
+            Replied::Asked(question) => {
+                let sent = Record::Sent(Sent::learnt(dispatch.key.clone(), None, false));
+                Told::Live(Box::new(Said([sent, Record::emitted(Event::Asked(*question))].into())))
+            }
         }
-        let required: Vec<&str> = asks.iter().map(|ask| ask.id.as_str()).collect();
-        let form = json!({"type": "object", "properties": properties, "required": required});
-        QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() }
-    }
-
-    fn asks(&self, hub: &Hub, dispatch: &Dispatch, text: &str, asks: &[Asks], session: &Session) -> Told {
-        let kind = self.kind(text, asks);
-        if !dispatch.call.caller.is_answered_for(&kind) {
-            let text = format!("{} asks, and nobody here can answer: {text}", self.name);
-            return Told::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None);
-        }
-        let resume = json!({"conversation": session.conversation, "state": session.state}).to_string();
-        let question = Asked {
-            // The task numbers its questions itself.
-            id: QuestionId(dispatch.task, 0),
-            to: Addressee::Caller,
-            kind,
-            text: interlingua_model::plain_text::clean(text).into(),
-            asked_by: Party::Peer(self.name.clone()),
-            expires: hub.question_expires(),
-            resume: Some(Secret::new(&resume)),
-            name: None,
-        };
-        let asked = Record::Emitted { event: Event::Asked(question), losses: Vec::new(), raw: None };
-        Told::Live(Box::new(Said([Record::Sent(Sent::learnt(dispatch.key.clone(), None, false)), asked].into())))
     }
 }
 
@@ -347,90 +263,6 @@ impl Probed for NlwebPeer {
     async fn probe(&self, hub: &Hub) {
         knocked(self, hub, self.http.address(), self.http.probe()).await;
     }
-}
-
-/// Whether the words of an answer were passed on as they came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Text {
-    Told,
-    Untold,
-}
-
-/// What a call wants to know.
-struct Wanted {
-    text: String,
-    site: Option<String>,
-    prev: Vec<String>,
-    modes: Modes,
-    session: Option<Session>,
-    losses: Vec<Loss>,
-}
-
-impl Wanted {
-    fn of(dispatch: &Dispatch) -> Result<Wanted, Fault> {
-        let unsupported =
-            || Fault::hub(FaultKind::Unsupported(Feature::Operation), "a site can be asked, and nothing else");
-        let input = dispatch.call.input().ok_or_else(unsupported)?;
-        let arg =
-            |name: &str| input.args.as_ref().and_then(|args| args.get(name)).and_then(Tree::as_str).map(str::to_owned);
-        let (mut text, mut session) = (arg("query").unwrap_or_else(|| input.words().into_owned()), None);
-        if let Some(answering) = &dispatch.answering {
-            text = spoken(&answering.question.kind, &answering.answer).unwrap_or(text);
-            session = answering.question.resume.as_ref().and_then(Secret::text).and_then(resumed);
-        }
-        if text.trim().is_empty() {
-            return Err(Fault::caller(FaultKind::InvalidInput, "there is nothing to ask").field("query", "is missing"));
-        }
-        let mode = arg("mode").unwrap_or_default();
-        let earlier = |turn: &interlingua_model::Turn| {
-            let words: Vec<&str> = turn.parts.iter().filter_map(Part::as_text).collect();
-            words.join(" ")
-        };
-        let mut losses = input.lost_marks();
-        losses.extend(input.lost_but_words());
-        Ok(Wanted {
-            text,
-            site: arg("site"),
-            prev: input.history.iter().map(earlier).collect(),
-            modes: Modes { summarize: mode == "summarize", generate: mode == "generate" },
-            session,
-            losses,
-        })
-    }
-
-    fn question(&self) -> Question<'_> {
-        Question {
-            text: &self.text,
-            site: self.site.as_deref(),
-            prev: self.prev.iter().map(String::as_str).collect(),
-            modes: self.modes,
-            session: self.session.clone(),
-        }
-    }
-}
-
-/// An answer in words: as it was said, or the values that were given.
-fn spoken(question: &QuestionKind, answer: &Answer) -> Option<String> {
-    let input = match (question, answer) {
-        (QuestionKind::Confirm(_), Answer::Granted) => return Some("yes".into()),
-        (QuestionKind::Confirm(_), _) => return Some("no".into()),
-        (_, Answer::Given(input)) => input,
-        (_, Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed) => {
-            return None;
-        }
-    };
-    let Some(values) = input.args.as_ref().and_then(|args| args.tree().as_object()) else {
-        return Some(input.words().into_owned());
-    };
-    let one = |value: &Tree| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let said = values.values().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
-    Some(said.map(one).collect::<Vec<_>>().join(", "))
-}
-
-fn resumed(text: &str) -> Option<Session> {
-    let kept: Tree = serde_json::from_str(text).ok()?;
-    let text = |key: &str| kept.get(key).and_then(Tree::as_str).map(str::to_owned);
-    Some(Session { conversation: text("conversation"), state: text("state") })
 }
 
 /// All that the site said, at once.

@@ -18,12 +18,11 @@ use interlingua_model::{
 use tokio::time::{Instant, Sleep};
 
 use super::http::{Reading, Received};
-use super::peer::{NlwebPeer, Text};
+use super::peer::NlwebPeer;
+use crate::client::decode::{ANSWER, Words, provenance};
 use interlingua_hub::Hub;
 use interlingua_net::client::call_failure;
 
-/// The id under which the words of an answer are said.
-pub(super) const ANSWER: &str = "answer";
 /// The id under which items are told that are part of the answer at its end.
 const ITEMS: &str = "items";
 /// How many names a line of progress has, and how many letters.
@@ -67,7 +66,7 @@ impl Stream {
     /// What has come since it was told last.
     fn tell(&mut self) {
         let reply = &self.received.reply;
-        let provenance = self.going.peer.provenance();
+        let provenance = provenance(self.going.peer.id());
         let items: Vec<Part> = reply.items[self.told.0..]
             .iter()
             .map(|item| Part::new(Body::Data(item.clone()), provenance.clone()))
@@ -99,7 +98,7 @@ impl Stream {
                 let whole =
                     Received { status: *status, reply: std::mem::take(reply), retry_after: *retry_after, rest: None };
                 let losses = std::mem::take(&mut self.going.losses);
-                self.going.peer.told(&hub, &self.going.dispatch, whole, losses, Text::Told)
+                self.going.peer.told(&hub, &self.going.dispatch, whole, losses, Words::Told)
             }
         };
         match told {

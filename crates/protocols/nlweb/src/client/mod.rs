@@ -1,7 +1,11 @@
 //! The other side: requests of ours in the generation a site speaks, and answers of anyone's.
 //!
 //! An answer is read by what it says, not by what was asked for: JSON or events, named or not, with or without an end. What
-//! is not known is passed over; keys and headers that some servers stream are never taken for anything.
+//! is not known is passed over; keys and headers that some servers stream are never taken for anything. [`encode`] makes a
+//! question of a call, [`decode`] an outcome or a question of a whole reply.
+
+pub mod decode;
+pub mod encode;
 
 use bytes::Bytes;
 use interlingua_model::json::{Reader, Tree};
@@ -9,7 +13,7 @@ use interlingua_model::percent::encoded;
 use interlingua_model::{Json, Loss, Schema};
 use serde_json::{Value, json};
 
-use super::wire::{Dialect, MAX_ITEMS, Modes};
+use crate::wire::{Dialect, MAX_ITEMS, Modes};
 use interlingua_wire::members::Members;
 
 /// The one thing a site does.
