@@ -160,9 +160,9 @@ fn told(caller: &Caller, entries: &[Entry]) -> String {
     for (entry, said) in entries.iter().zip(said) {
         let what = match &entry.record {
             Record::Emitted { event, losses, .. } => format!("{}\n{}", in_json(event), lost(losses)),
-            Record::Accepted { .. } | Record::Sent(_) | Record::Selected(_) | Record::Received { .. } => {
-                "accepted\n".to_owned()
-            }
+            Record::Accepted { .. } => "accepted\n".to_owned(),
+            Record::Sent(_) => "sent\n".to_owned(),
+            Record::Selected(_) | Record::Received { .. } => panic!("it is not made here: {:?}", entry.record),
         };
         writeln!(text, "== entry {}: {what}-- told", entry.seq).expect("text");
         text.push_str(&lines(&said.value));
@@ -212,12 +212,13 @@ fn said<F>(carried: Carried<Frames<F>>, write: impl FnMut(F) -> String) -> Said 
     Carried { value: carried.value.into_iter().map(write).collect(), losses: carried.losses }
 }
 
-/// The call was accepted and dispatched; then this was said.
+/// The call was accepted, sent and started; then this was said.
 fn journal(call: &Call, records: Vec<Record>) -> Vec<Entry> {
     let accepted = Record::Accepted { by: Principal::anonymous(), call: Box::new(call.clone()) };
     let (skill, class) = (skill().id, RouteClass::Tool);
     let started = Record::emitted(Event::Started(Route { skill, version: None, class, why: Why::Named, args: None }));
-    let records = [accepted, started].into_iter().chain(records);
+    let sent = Record::Sent(interlingua_model::Sent::learnt("key-1".into(), None, true));
+    let records = [accepted, sent, started].into_iter().chain(records);
     (1..).zip(records).map(|(seq, record)| Entry { seq, at: NOW, record }).collect()
 }
 
