@@ -210,7 +210,7 @@ pub static TARGETS: &[Target] = &[
         nlweb::json,
         &[
             "crates/protocols/nlweb/src/decode.rs",
-            "crates/protocols/nlweb/src/client.rs",
+            "crates/protocols/nlweb/src/client/mod.rs",
             "crates/protocols/nlweb/src/item.rs",
         ],
     ),
