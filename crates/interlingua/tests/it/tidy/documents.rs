@@ -83,7 +83,7 @@ fn h_23_every_performance_claim_names_its_benchmark_and_machine() {
         let made = text.trim_end().lines().next_back().unwrap_or_default();
         let says = |words: &str| made.contains(words);
         assert!(
-            says(" rounds of ") && says(" UTC. Load average when it began: "),
+            says(" rounds of ") && says(" UTC") && says(" Load average when it began: "),
             "{name} does not say how it was made: {made}"
         );
         assert!(program.contains(&format!("def {name}(")), "no benchmark is called {name}");
