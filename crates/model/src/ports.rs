@@ -390,7 +390,7 @@ impl Item {
 pub enum Expect {
     /// Whatever is there.
     Anything,
-    /// If there is none, or it has expired.
+    /// Nothing is stored under the key, or it has expired.
     Absent,
     /// If what is there has this revision.
     Revision(u64),

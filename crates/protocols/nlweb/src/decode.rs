@@ -32,7 +32,7 @@ pub struct Invalid {
     pub problem: Problem,
 }
 
-/// Why a request is none.
+/// What is wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("the body is not JSON: {0}")]

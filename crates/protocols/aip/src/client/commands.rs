@@ -5,8 +5,8 @@ use interlingua_model::{Ask, Call, Deadline, DeadlineBy, Input, Json, MessageId,
 use crate::wire::{Command, CommandResult, ResultStatus, ServerMessage};
 use crate::{WIRE, profile};
 
-/// The actions of a COMMAND, in order. `skill` says which of ours a tool is; one that is none gets its result here, so that no
-/// action stays without one.
+/// The actions of a COMMAND, in order. `skill` maps the name of a tool to one of our skills. A tool that we do not have gets its
+/// result here, so that every action has one.
 pub fn calls(
     frame: &ServerMessage,
     message: impl Fn(usize) -> MessageId,
