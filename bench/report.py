@@ -33,10 +33,10 @@ class Moment:
         self.started = datetime.datetime.now(datetime.timezone.utc)
         self.load = os.getloadavg()
 
-    def text(self, rounds, seconds):
+    def text(self, how):
         loads = " ".join(f"{one:.1f}" for one in self.load)
         when = f"{self.started:%Y-%m-%d %H:%M} UTC"
-        return f"Commit {commit()}, {when}, {rounds} rounds of {seconds:g} s. Load average when it began: {loads}."
+        return f"Commit {commit()}, {when}, {how}. {machine()} Load average when it began: {loads}."
 
 
 def git(*arguments):
@@ -183,6 +183,13 @@ machine: a change of the code that raises the allocations of a call by more than
 
 {table(["call", "instructions", "allocations"], rows)}
 """
+
+
+def written_counts(path):
+    """What the page says of instructions and allocations, by call."""
+    rows = [line.strip("| ").split(" | ") for line in sections(path)["counts"].splitlines() if line.startswith("| ")]
+    number = lambda text: float(text.replace(",", ""))
+    return {call: {"instructions": number(first), "allocations": number(second)} for call, first, second in rows[1:]}
 
 
 def mcp_lists(results):
@@ -471,8 +478,7 @@ def write(measured, path=PAGE, whole=False):
         f"{made(kept)} Compare within a section, "
         "not across machines: the load generator shares the cores with the servers, so processor time for each request says more than "
         "answers a second.\n\nThe hub's limits of calls a second and of calls at once (`limits.rate`, `limits.in_flight`) are lifted in every section, "
-        "because what it is compared with has none; everything else is as it comes: rights, policy, validation, audit, metrics."
-        f"\n\n{machine()}",
+        "because what it is compared with has none; everything else is as it comes: rights, policy, validation, audit, metrics.",
     ]
     parts += [f"<!-- {name} -->\n{kept[name].strip()}" for name in ORDER if name in kept]
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
@@ -499,6 +505,19 @@ def sections(path):
     return dict(zip(pieces[1::2], pieces[2::2]))
 
 
+# What is not measured in rounds of some seconds, and how it is.
+HOW = {
+    "sessions": lambda options: "one run",
+    "counts": lambda options: "300 calls of each kind",
+    "a2a_streams": lambda options: "one run",
+    "aip_devices": lambda options: "one run",
+    "aip_plan": lambda options: f"{options.rounds} runs of each plan",
+    "program": lambda options: f"{5 * options.rounds} starts",
+    "site": lambda options: f"{options.calls} calls of each kind",
+}
+
+
 def render(name, result, moment, options):
     rounds, seconds = result.pop("measured", (options.rounds, options.seconds))
-    return f"{globals()[name](result).strip()}\n\n{moment.text(rounds, seconds)}"
+    how = HOW[name](options) if name in HOW else f"{rounds} rounds of {seconds:g} s"
+    return f"{globals()[name](result).strip()}\n\n{moment.text(how)}"

@@ -3,6 +3,9 @@ proxies, as an A2A agent beside the official SDKs, as a server of AIP devices be
 shape, with agents whose models cost nothing, and with a browser beside Playwright; writes docs/benchmarks.md.
 
     bench/run.py [--rounds 3] [--seconds 3] [--calls 40] [--only SECTION]... [--page FILE]
+    bench/run.py --check
+
+`--check` counts instructions and allocations of the main calls, compares them with the page, and writes nothing.
 
 The servers of a section run side by side and are measured in turn, round after round, so that whatever else the machine does meets
 all of them. Medians are reported. Processor time for each request depends least on the neighbours: trust it most.
@@ -468,6 +471,21 @@ def site(options):
     return driven.measure(options.rounds, options.calls)
 
 
+# The share by which a count may differ from the one on the page.
+SLACK = 0.05
+
+
+def check(page):
+    """Compares the counts of this build with the page's; says which differ by more than the slack."""
+    written, off = report.written_counts(page), []
+    for call, found in counting.counts(mcp_request).items():
+        for what, count in found.items():
+            expected = written[call][what]
+            if abs(count - expected) > expected * SLACK:
+                off.append(f"{call}: {count:,.1f} {what}, {expected:,.1f} on the page")
+    sys.exit("\n".join(off) if off else 0)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=3)
@@ -475,7 +493,10 @@ def main():
     options.add_argument("--calls", type=int, default=40, help="of each kind, of a website that is driven")
     options.add_argument("--only", action="append", choices=SECTIONS)
     options.add_argument("--page", default=report.PAGE, help="where the page is written, and kept sections are read from")
+    options.add_argument("--check", action="store_true", help="compare instructions and allocations with the page")
     options = options.parse_args()
+    if options.check:
+        check(options.page)
     measured, failed = {}, []
     for name, run in SECTIONS.items():
         if options.only and name not in options.only:
