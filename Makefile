@@ -32,7 +32,7 @@ bench: ## measure against a bare echo server, nlip-server and other MCP proxies;
 fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); TARGET= for one of them, INPUT= for one input again
 	@scripts/fuzz
 
-soak: ## the long runs: ten minutes of everybody dying, a million finished tasks, an hour of crashes (SOAK_SECONDS), five minutes of fuzzing a target
+soak: ## the long runs, about an hour and a half: crash rounds (SOAK_SECONDS), everybody dying (SOAK_MATRIX_SECONDS), a million tasks, fuzzing (FUZZ_SECONDS each)
 	@scripts/soak
 
 coverage: ## line coverage of the tests, as text; skipped where the toolchain has no llvm-tools
