@@ -19,7 +19,7 @@ use interlingua_model::{
 use super::plan;
 use crate::desk::{Desk, Given, NoResult, OwnSession};
 use interlingua_hub::{Hub, entropy};
-use interlingua_net::client::going::{Ended, Going, News};
+use interlingua_net::client::going::{FinalResult, Going, News};
 
 /// The argument of it that has them.
 pub(super) const REQUEST: &str = "request";
@@ -54,16 +54,16 @@ impl DevicePeer {
         Fault::new(kind, Party::Peer(self.name.clone()), text)
     }
 
-    pub(super) fn failed(&self, kind: FaultKind, text: impl Into<Text>) -> Ended {
+    pub(super) fn failed(&self, kind: FaultKind, text: impl Into<Text>) -> FinalResult {
         (Finished::failed(self.fault(kind, text)), Vec::new())
     }
 
     /// It left while it was at work.
-    pub(super) fn lost(&self) -> Ended {
+    pub(super) fn lost(&self) -> FinalResult {
         self.failed(FaultKind::OutcomeUnknown, "the device was lost; what it was told may have happened")
     }
 
-    pub(super) fn without_result(&self, why: NoResult) -> Ended {
+    pub(super) fn without_result(&self, why: NoResult) -> FinalResult {
         match why {
             NoResult::Lost => self.lost(),
             NoResult::Unwanted => (Finished::cancelled(Party::Caller, CancelWhy::Disconnected), Vec::new()),
@@ -89,7 +89,7 @@ impl DevicePeer {
         dispatch.call.limits.deadline.map(|deadline| deadline.at.until(hub.now()))
     }
 
-    async fn tool(self: Arc<Self>, hub: Arc<Hub>, tool: ToolKey, dispatch: Dispatch, news: News) -> Ended {
+    async fn tool(self: Arc<Self>, hub: Arc<Hub>, tool: ToolKey, dispatch: Dispatch, news: News) -> FinalResult {
         let within = match self.desk.opened(&dispatch.call.id) {
             Some(session) => Some(session),
             None => self.desk.session_of(&hub, &dispatch).await,

@@ -21,9 +21,9 @@ use super::device::{DevicePeer, REQUEST};
 use crate::desk::OwnSession;
 use crate::discover::DO;
 use interlingua_hub::Hub;
-use interlingua_net::client::going::{Ended, News};
+use interlingua_net::client::going::{FinalResult, News};
 
-pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> Ended {
+pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> FinalResult {
     let request = request(&dispatch);
     // A task that a client asked for has its session; for any other caller there is one from here on.
     let (session, own) = match peer.desk.opened(&dispatch.call.id) {
@@ -63,7 +63,7 @@ async fn listed(
     session: &Text,
     batches: Vec<Vec<Command>>,
     news: &News,
-) -> Ended {
+) -> FinalResult {
     let settings = peer.desk.settings();
     let refused = batches.iter().flatten().find(|action| !settings.offers(&peer.device, &action.tool_name));
     if let Some(action) = refused {
@@ -117,7 +117,7 @@ async fn planned(
     planner: &PeerId,
     request: &str,
     news: &News,
-) -> Ended {
+) -> FinalResult {
     if peer.tool_names().is_empty() && !peer.desk.registrar.has_tools(&peer.device) {
         peer.desk.list_tools(&peer.device).await;
         peer.desk.registrar.settled().await;
@@ -131,7 +131,13 @@ async fn planned(
 }
 
 /// The tool that the words mean, as the hub finds it for whoever speaks to this device.
-async fn matched(peer: &Arc<DevicePeer>, hub: &Arc<Hub>, dispatch: &Dispatch, request: &str, news: &News) -> Ended {
+async fn matched(
+    peer: &Arc<DevicePeer>,
+    hub: &Arc<Hub>,
+    dispatch: &Dispatch,
+    request: &str,
+    news: &News,
+) -> FinalResult {
     let input = Input::text(request);
     match peer.leaves_words(&input) {
         true => child(peer, hub, dispatch, None, Target::Peer(peer.name.clone()), input, news).await,
@@ -151,7 +157,7 @@ async fn child(
     target: Target,
     input: Input,
     news: &News,
-) -> Ended {
+) -> FinalResult {
     let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
     let mut call = dispatch.call.child(dispatch.task, hub.id(), Maker::Device, id, ask);
     call.limits.deadline = dispatch.call.limits.deadline;

@@ -28,7 +28,7 @@ use interlingua_net::client::live::told;
 use interlingua_net::client::oauth::SIGN_IN_EXPIRES;
 use interlingua_net::client::oauth::SignIn;
 use interlingua_net::client::retry;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
@@ -133,7 +133,7 @@ impl Talk {
     }
 
     /// What is lost may be sent again where the skill allows it: to a program that was started anew, for instance.
-    async fn after_loss(&mut self, lost: Lost, answers: Option<&Answers>) -> Result<Begin, Ended> {
+    async fn after_loss(&mut self, lost: TransportError, answers: Option<&Answers>) -> Result<Begin, Ended> {
         let ended = self.ended(&lost);
         if !self.repeatable() || self.until.is_some_and(|until| Instant::now() >= until) {
             return Err(ended);
@@ -296,10 +296,10 @@ impl Talk {
         call_failure::unknown(&self.peer.name)
     }
 
-    pub(super) fn ended(&self, lost: &Lost) -> Ended {
-        match call_failure::Ended::lost(&self.peer.name, lost, self.repeatable()) {
-            call_failure::Ended::Refused(fault) => Ended::Refused(fault),
-            call_failure::Ended::Failed(fault) => Ended::Failed(fault),
+    pub(super) fn ended(&self, lost: &TransportError) -> Ended {
+        match call_failure::CallFailure::lost(&self.peer.name, lost, self.repeatable()) {
+            call_failure::CallFailure::Refused(fault) => Ended::Refused(fault),
+            call_failure::CallFailure::Failed(fault) => Ended::Failed(fault),
         }
     }
 

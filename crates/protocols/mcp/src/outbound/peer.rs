@@ -25,7 +25,7 @@ use interlingua_hub::Hub;
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::health::{Breaker, Probed, Went};
 use interlingua_net::client::http::Pool;
-use interlingua_net::client::oauth::{Authority, Desk as SignIns};
+use interlingua_net::client::oauth::{Authority, SignIns};
 use interlingua_net::client::place::Own;
 use interlingua_net::client::tls::{self, Trust};
 

@@ -9,7 +9,7 @@ use interlingua_wire::rpc::Message;
 
 use super::link::{Calls, Trouble};
 use super::session::Session;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -44,7 +44,7 @@ impl Flight {
     }
 
     /// The next message; the answer is the last.
-    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
+    pub(super) async fn next(&mut self) -> Result<Message, TransportError> {
         let message = self.calls.next().await;
         self.awaited.over |= !matches!(message, Ok(Message::Request(_) | Message::Notification(_)));
         message

@@ -12,7 +12,7 @@ use interlingua_model::{Fault, FaultKind, Noun, Outcome, Secret, Sent, Text};
 use super::peer::Talk;
 use super::reply::Heard;
 use interlingua_hub::supervisor::Supervisor;
-use interlingua_net::client::call_failure::{self, Ended};
+use interlingua_net::client::call_failure::{self, CallFailure};
 use interlingua_net::client::follow::{Look, Remote, follow};
 
 /// How long to wait before an agent is asked again: at first, and at most.
@@ -87,8 +87,8 @@ impl Remote for Work {
                 Replied::GoesOn(goes_on) => Look::On(self.note(goes_on.waits.clone())),
                 Replied::Finished(_) | Replied::Asked(_) => Look::Ended(self.ended(heard)),
             },
-            Err(Ended::Failed(fault)) if !is_passing(&fault) => Look::Failed(self.forgotten(fault)),
-            Err(Ended::Failed(_) | Ended::Refused(_)) => {
+            Err(CallFailure::Failed(fault)) if !is_passing(&fault) => Look::Failed(self.forgotten(fault)),
+            Err(CallFailure::Failed(_) | CallFailure::Refused(_)) => {
                 let what = "tells nothing more of its task";
                 Look::Silent(call_failure::fault(&self.talk.peer.name, FaultKind::OutcomeUnknown, what))
             }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::table::Table;
 use super::{Calls, Source, Trouble};
 use crate::outbound::changes::Changes;
-use interlingua_net::client::transport_error::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, TransportError, Why};
 use interlingua_net::large;
 
 /// How many messages may wait to be written, and how many bytes they may have together. A call that was given up may have left
@@ -81,9 +81,9 @@ impl Pipe {
     }
 
     /// A pipe that closes meanwhile may have been written to.
-    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
+    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), TransportError> {
         if self.ears.closed.is_cancelled() {
-            return Err(Lost::unconnected("the connection is closed"));
+            return Err(TransportError::unconnected("the connection is closed"));
         }
         let bytes = outgoing.body.clone();
         let sending = async {
@@ -91,8 +91,8 @@ impl Pipe {
             self.out.send(Line { bytes, _room: room }).await.ok()
         };
         tokio::select! {
-            sent = sending => sent.ok_or_else(|| Lost::unconnected("the connection is closed")),
-            () = self.ears.closed.cancelled() => Err(Lost::unconnected("the connection is closed")),
+            sent = sending => sent.ok_or_else(|| TransportError::unconnected("the connection is closed")),
+            () = self.ears.closed.cancelled() => Err(TransportError::unconnected("the connection is closed")),
         }
     }
 
@@ -159,16 +159,16 @@ impl Ears {
     }
 
     /// What comes cannot be read on. It is taken for the answer to the one call in flight; of several, nobody knows to which.
-    pub(super) fn fails(&self, lost: &Lost) {
+    pub(super) fn fails(&self, lost: &TransportError) {
         if self.table.count() == 1 {
             let _ = self.failed.set(lost.why);
         }
     }
 
     /// Why a call has no answer, once this is closed.
-    pub(super) fn lost(&self) -> Lost {
+    pub(super) fn lost(&self) -> TransportError {
         let why = self.failed.get().copied().unwrap_or(Why::Connection);
-        Lost::new(Begun::Perhaps, why, "the connection was closed before there was an answer")
+        TransportError::new(Begun::Perhaps, why, "the connection was closed before there was an answer")
     }
 
     /// Nothing more is written or heard.
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_to_the_only_call_that_waits_and_to_none_of_several() {
-        let lost = Lost::new(Begun::Perhaps, Why::TooLarge, "a line without end");
+        let lost = TransportError::new(Begun::Perhaps, Why::TooLarge, "a line without end");
         let (pipe, _lines) = Pipe::new(Arc::default());
         let enter = |id| pipe.ears.table.enter(id, Some(Owner(Arc::new([])))).expect("a place");
         let (first, second) = (enter(1), enter(2));
