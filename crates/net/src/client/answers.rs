@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep};
 use super::transport_error::{Begun, TransportError, Why};
 use crate::counted::{Allowance, Refusal, earned};
 pub use interlingua_hub::answers::Answers;
-use interlingua_hub::byte_budget::{Claim, SMALL, kept};
+use interlingua_hub::byte_budget::{Reservation, SMALL, kept};
 
 /// What a WebSocket to a peer is held to.
 pub fn allowance(answers: &Answers) -> Allowance {
@@ -44,7 +44,7 @@ pub fn refused(refusal: Refusal) -> TransportError {
 pub struct Measure {
     answers: Answers,
     /// Of the message that comes.
-    claim: Option<Box<Claim>>,
+    claim: Option<Box<Reservation>>,
     /// How long the hub waited for it so far, and since when it waits again. The time that the hub itself takes does not count.
     waited: Duration,
     since: Option<Instant>,
@@ -79,7 +79,7 @@ impl Measure {
             return next(cx).map(Ok);
         }
         if unfinished as u64 > SMALL {
-            let claim = self.claim.get_or_insert_with(|| Box::new(Claim::new(self.answers.room(), SMALL)));
+            let claim = self.claim.get_or_insert_with(|| Box::new(Reservation::new(self.answers.room(), SMALL)));
             claim.grew_to(unfinished as u64, None);
             if ready!(claim.poll_granted(cx)).is_err() {
                 return Poll::Ready(Err(refused(Refusal::Busy)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::client::encode::{self, Answered, Leg};
+use crate::client::encode::{self, Answered, Recipient};
 use crate::client::fault::Why;
 use crate::client::follow::Teller;
 use crate::client::remote::Remote;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use super::events::Events;
 use super::follow;
-use super::interface::{Heard, Line, Trouble};
+use super::interface::{Heard, InterfaceClient, Trouble};
 use super::known::Known;
 use super::legs::LegKey;
 use super::peer::A2aPeer;
@@ -39,7 +39,7 @@ const MOST_INLINE: u64 = 16 << 20;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An exchange under way.
-pub(super) struct Talk {
+pub(super) struct OutboundCall {
     pub(super) peer: Arc<A2aPeer>,
     pub(super) hub: Arc<Hub>,
     pub(super) known: Arc<Known>,
@@ -67,13 +67,13 @@ enum Begin {
     Attach,
 }
 
-impl Talk {
+impl OutboundCall {
     pub(super) async fn new(
         peer: Arc<A2aPeer>,
         hub: Arc<Hub>,
         known: Arc<Known>,
         dispatch: Dispatch,
-    ) -> Result<Talk, Fault> {
+    ) -> Result<OutboundCall, Fault> {
         let owner = dispatch.by.owner();
         let leg = dispatch.call.remembered_by(&dispatch.by).map(|conversation| {
             let (address, owner) = (peer.address.origin.to_string(), owner.to_string());
@@ -96,7 +96,7 @@ impl Talk {
         let following = Following::new(teller, remote);
         let losses = Vec::new();
         let (credential, keeping) = (None, None);
-        Ok(Talk {
+        Ok(OutboundCall {
             peer,
             hub,
             known,
@@ -188,10 +188,10 @@ impl Talk {
         Ok(said.value)
     }
 
-    pub(super) fn leg(&self) -> Leg<'_> {
+    pub(super) fn leg(&self) -> Recipient<'_> {
         let remote = self.following.remote();
         let context = remote.and_then(|remote| remote.context.clone()).or_else(|| self.context.clone());
-        Leg { card: &self.known.card, context, task: remote.map(|remote| remote.task.clone()) }
+        Recipient { card: &self.known.card, context, task: remote.map(|remote| remote.task.clone()) }
     }
 
     /// An agent cannot fetch from the hub's store: what is there goes inside.
@@ -278,7 +278,7 @@ impl Talk {
         }
     }
 
-    fn line(&self) -> &Line {
+    fn line(&self) -> &InterfaceClient {
         &self.known.lines[self.line]
     }
 

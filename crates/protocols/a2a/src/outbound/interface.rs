@@ -60,7 +60,7 @@ impl From<Invalid> for Trouble {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct InterfaceClient {
     pub(super) interface: Interface,
     pub(super) uri: Uri,
     wire: Wire,
@@ -112,9 +112,9 @@ impl Web {
     }
 }
 
-impl Line {
-    pub(super) fn new(interface: Interface, uri: Uri) -> Line {
-        Line { wire: Wire::of(interface.binding), interface, uri }
+impl InterfaceClient {
+    pub(super) fn new(interface: Interface, uri: Uri) -> InterfaceClient {
+        InterfaceClient { wire: Wire::of(interface.binding), interface, uri }
     }
 
     /// The headers that every request on it has.

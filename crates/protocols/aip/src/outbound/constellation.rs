@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::backoff::{Backoff, Growth};
-use crate::client::line::{Line, Pulse};
+use crate::client::connection::{ClientConnection, Pulse};
 use crate::client::orchestrator::{self, Orchestrator};
 use crate::discover::{self, Sources};
 use crate::link::Tongue;
@@ -126,7 +126,7 @@ pub fn prepare(
         (pulse.heartbeat, pulse.silence) = (heartbeat.0, heartbeat.0);
     }
     let backoff = Backoff { growth: Growth::Exponential, retries: None, jitter: 50, ..Backoff::default() };
-    let line = Line::new(pulse, backoff, hub.now());
+    let line = ClientConnection::new(pulse, backoff, hub.now());
     let (said, asked) = mpsc::channel(QUEUE);
     let name = PeerId::from(name);
     let peer = Arc::new(Constellation {

@@ -11,7 +11,7 @@ use interlingua_process::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::call::Talk;
+use super::call::OutboundCall;
 use super::callers::Callers;
 use super::credentials::Credentials;
 use super::link::Trouble;
@@ -120,7 +120,7 @@ impl McpPeer {
             return Err(self.down(&dispatch.by, wait));
         }
         let upstream = self.reached_by(&dispatch.by)?;
-        Talk::new(self, hub, dispatch, upstream).run().await
+        OutboundCall::new(self, hub, dispatch, upstream).run().await
     }
 
     /// The server as this principal reaches it. The hub's own token is for nobody where each caller has one.

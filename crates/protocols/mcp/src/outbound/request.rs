@@ -12,7 +12,7 @@ use super::session::Session;
 use interlingua_net::client::transport_error::TransportError;
 
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct InFlightRequest {
     awaited: Awaited,
     calls: Calls,
 }
@@ -25,18 +25,18 @@ struct Awaited {
     over: bool,
 }
 
-impl Flight {
+impl InFlightRequest {
     /// Sends a request that has this id.
     pub(super) async fn open(
         session: Arc<Session>,
         id: u64,
         outgoing: &Outgoing,
         owner: Option<Owner>,
-    ) -> Result<Flight, Trouble> {
+    ) -> Result<InFlightRequest, Trouble> {
         let mut awaited = Awaited { session, id, over: false };
         let opened = awaited.session.link.open(outgoing, owner).await;
         awaited.over = opened.is_err();
-        Ok(Flight { calls: opened?, awaited })
+        Ok(InFlightRequest { calls: opened?, awaited })
     }
 
     pub(super) fn session(&self) -> &Session {

@@ -17,7 +17,7 @@ use interlingua_model::content::INLINE_LIMIT;
 use interlingua_model::{Blob, Body, Digest, Fault, FaultKind, Part};
 use tokio::time::Instant;
 
-use super::peer::Talk;
+use super::peer::OutboundCall;
 use super::transport::{LIMITS, Received};
 use interlingua_hub::pieces;
 use interlingua_net::client::call_failure::CallFailure;
@@ -46,7 +46,7 @@ impl Uploads {
     }
 }
 
-impl Talk {
+impl OutboundCall {
     /// Sends the large ones ahead and leaves their addresses in their place; what stays is brought inside.
     pub(super) async fn place(&mut self, parts: &mut [Part]) -> Result<(), CallFailure> {
         for part in parts {

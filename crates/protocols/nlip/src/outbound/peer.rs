@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::client::{self, Leg, Replied, TokenJar, Tongue, decode, encode};
+use crate::client::{self, Replied, ReplyContext, TokenJar, Tongue, decode, encode};
 use crate::decode::TaskWish;
 use crate::encode::NoAddresses;
 use crate::labels;
@@ -93,7 +93,7 @@ impl NlipPeer {
         if let Err(wait) = self.breaker.admit(Instant::now()) {
             return Err(self.down(&dispatch.by, wait));
         }
-        let talk = Talk::begin(self.clone(), hub, dispatch).await?;
+        let talk = OutboundCall::begin(self.clone(), hub, dispatch).await?;
         let Some(until) = talk.until else { return talk.run().await };
         match tokio::time::timeout_at(until, talk.run()).await {
             Ok(reply) => reply,
@@ -136,7 +136,7 @@ impl Peer for NlipPeer {
 }
 
 /// An exchange under way.
-pub(super) struct Talk {
+pub(super) struct OutboundCall {
     pub(super) peer: Arc<NlipPeer>,
     pub(super) hub: Arc<Hub>,
     pub(super) dispatch: Dispatch,
@@ -150,8 +150,8 @@ pub(super) struct Talk {
     pub(super) losses: Vec<Loss>,
 }
 
-impl Talk {
-    async fn begin(peer: Arc<NlipPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Result<Talk, Fault> {
+impl OutboundCall {
+    async fn begin(peer: Arc<NlipPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Result<OutboundCall, Fault> {
         let task = dispatch.task.to_string();
         let within = dispatch.call.remembered_by(&dispatch.by).map_or(task.as_str(), |id| id.as_str());
         let origin = peer.address.origin.to_string();
@@ -164,7 +164,7 @@ impl Talk {
         }
         let headers = hub_headers::encode(&dispatch.call);
         let until = peer.timeout.map(|timeout| Instant::now() + timeout);
-        Ok(Talk { peer, hub, dispatch, until, key, kept, jar, headers, losses: Vec::new() })
+        Ok(OutboundCall { peer, hub, dispatch, until, key, kept, jar, headers, losses: Vec::new() })
     }
 
     async fn run(mut self) -> Result<Reply, Fault> {
@@ -319,7 +319,7 @@ impl Talk {
         status: u16,
         message: Option<&Message>,
         retry_after: Option<Duration>,
-        leg: &Leg,
+        leg: &ReplyContext,
     ) -> Result<Heard, CallFailure> {
         let fault = decode::refused(status, message, retry_after, leg);
         let kind = QuestionKind::Credential { scheme: "token".into(), scopes: Vec::new() };
@@ -353,8 +353,8 @@ impl Talk {
         Ok(kept.map_err(Fault::once_answered)?)
     }
 
-    fn leg(&self) -> client::Leg {
-        Leg {
+    fn leg(&self) -> client::ReplyContext {
+        ReplyContext {
             peer: self.peer.name.clone(),
             tongue: self.peer.tongue,
             // The task numbers its questions itself.

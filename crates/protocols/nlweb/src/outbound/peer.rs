@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::Dialect;
-use crate::client::decode::{Leg, Replied, Words};
+use crate::client::decode::{Replied, ReplyContext, Words};
 use crate::client::{self, Question, encode};
 use interlingua_model::peer::{Calling, Dispatch, Duplex, Peer, Reply as Told};
 use interlingua_model::{
@@ -219,7 +219,8 @@ impl NlwebPeer {
         let Received { status, reply, retry_after, .. } = received;
         // The task numbers its questions itself.
         let question = QuestionId(dispatch.task, 0);
-        let leg = Leg { peer: self.name.clone(), is_hub: self.is_hub, question, expires: hub.question_expires() };
+        let leg =
+            ReplyContext { peer: self.name.clone(), is_hub: self.is_hub, question, expires: hub.question_expires() };
         let said = leg.reply(&reply, status, retry_after, words);
         losses.extend(said.losses);
         match said.value {

@@ -11,7 +11,7 @@ use interlingua_model::PeerId;
 use interlingua_process::child::{Output, Program, Started, Tail};
 use tokio::sync::mpsc;
 
-use super::pipe::{Ears, Line, Pipe};
+use super::pipe::{Ears, Pipe, QueuedMessage};
 use crate::outbound::changes::Changes;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::{Answers, Measure, too_large};
@@ -66,7 +66,7 @@ async fn pump(
     name: PeerId,
     started: Started,
     ears: Arc<Ears>,
-    mut lines: mpsc::Receiver<Line>,
+    mut lines: mpsc::Receiver<QueuedMessage>,
     (tail, answers): (Tail, Answers),
     stopping: tokio_util::sync::CancellationToken,
 ) {

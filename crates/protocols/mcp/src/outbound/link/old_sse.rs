@@ -9,7 +9,7 @@ use interlingua_wire::sse::{Event, Parser};
 use tokio::sync::mpsc;
 
 use super::Trouble;
-use super::pipe::{Ears, Line, Pipe};
+use super::pipe::{Ears, Pipe, QueuedMessage};
 use super::streamable::Endpoint;
 use crate::outbound::changes::Changes;
 use interlingua_net::client::answers::{Coming, too_large};
@@ -65,7 +65,13 @@ impl Stream {
     }
 }
 
-async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, mut lines: mpsc::Receiver<Line>) {
+async fn pump(
+    endpoint: Endpoint,
+    to: Uri,
+    mut stream: Stream,
+    ears: Arc<Ears>,
+    mut lines: mpsc::Receiver<QueuedMessage>,
+) {
     let writing = async {
         while let Some(line) = lines.recv().await {
             match endpoint.post(&to, HeaderMap::new(), line.bytes.clone()).await {

@@ -28,7 +28,7 @@ pub(super) const DEPTH: usize = 128;
 /// The writing end. When nobody holds it any more, the connection is closed.
 #[derive(Debug)]
 pub(in super::super) struct Pipe {
-    out: mpsc::Sender<Line>,
+    out: mpsc::Sender<QueuedMessage>,
     pub(super) ears: Arc<Ears>,
 }
 
@@ -36,7 +36,7 @@ pub(in super::super) struct Pipe {
 #[derive(Debug)]
 pub(super) struct Ears {
     pub(super) table: Arc<Table>,
-    out: mpsc::WeakSender<Line>,
+    out: mpsc::WeakSender<QueuedMessage>,
     room: Arc<Semaphore>,
     changes: Arc<Changes>,
     pub(super) closed: CancellationToken,
@@ -46,7 +46,7 @@ pub(super) struct Ears {
 
 /// A message that waits to be written, and its room until this is dropped.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct QueuedMessage {
     pub(super) bytes: Bytes,
     _room: OwnedSemaphorePermit,
 }
@@ -64,7 +64,7 @@ impl Drop for Pipe {
 
 impl Pipe {
     /// The pipe, and what is to be written to it.
-    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<Line>) {
+    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<QueuedMessage>) {
         let (out, lines) = mpsc::channel(TO_WRITE);
         let closed = CancellationToken::new();
         let room = Arc::new(Semaphore::new(BYTES_TO_WRITE as usize));
@@ -88,7 +88,7 @@ impl Pipe {
         let bytes = outgoing.body.clone();
         let sending = async {
             let room = self.ears.room.clone().acquire_many_owned(size(&bytes)).await.ok()?;
-            self.out.send(Line { bytes, _room: room }).await.ok()
+            self.out.send(QueuedMessage { bytes, _room: room }).await.ok()
         };
         tokio::select! {
             sent = sending => sent.ok_or_else(|| TransportError::unconnected("the connection is closed")),
@@ -119,9 +119,9 @@ impl Ears {
     }
 
     /// Where there is room.
-    fn put(&self, out: &mpsc::Sender<Line>, bytes: Bytes) {
+    fn put(&self, out: &mpsc::Sender<QueuedMessage>, bytes: Bytes) {
         if let Ok(room) = self.room.clone().try_acquire_many_owned(size(&bytes)) {
-            let _ = out.try_send(Line { bytes, _room: room });
+            let _ = out.try_send(QueuedMessage { bytes, _room: room });
         }
     }
 
