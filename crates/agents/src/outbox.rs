@@ -1,4 +1,4 @@
-//! Outbox of a run. What a run says to its caller: events in the order they came, and questions with their answers.
+//! The outbox of a run: events for its caller, in order, and questions with their answers.
 //!
 //! A run is only polled when all it had said was taken, so what waits here is what one poll brought forth.
 

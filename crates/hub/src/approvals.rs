@@ -93,7 +93,7 @@ impl std::str::FromStr for Turn {
     }
 }
 
-/// What became of a question.
+/// A question that is answered, expired or withdrawn.
 pub(super) struct ClosedQuestion {
     pub(super) question: Question,
     how: How,

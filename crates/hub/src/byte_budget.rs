@@ -167,7 +167,7 @@ impl std::fmt::Debug for Reservation {
     }
 }
 
-/// What one message holds while it comes, and what it waits for.
+/// The reservation of one message in the budget while it is received.
 pub struct Reservation {
     held: Arc<HeldBytes>,
     /// How long it may be without holding any.

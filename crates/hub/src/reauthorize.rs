@@ -42,7 +42,7 @@ impl PolicyInForce {
     }
 }
 
-/// Somebody's claim to hear more of an exchange.
+/// Re-authorizes one reader of an exchange when the rules are replaced.
 #[derive(Debug)]
 pub struct Reauthorization {
     hub: Arc<Hub>,

@@ -34,7 +34,7 @@ impl Named {
     }
 }
 
-/// One telling of an exchange: of which, to whom, by what.
+/// Where losses happened: in which exchange, between the hub and which caller, by which protocol.
 #[derive(Debug, Clone)]
 pub struct LossContext<'a> {
     /// To whom it was told.

@@ -1,4 +1,4 @@
-//! Transport errors. Nothing came back: why, and whether the peer may have seen what was sent.
+//! Transport errors: why no answer came, and whether the peer may have received the request.
 
 use std::error::Error;
 use std::fmt;

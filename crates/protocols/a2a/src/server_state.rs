@@ -1,4 +1,4 @@
-//! Server state. What stands between requests.
+//! The state that the A2A server keeps between requests.
 
 use arc_swap::ArcSwap;
 use interlingua_model::Fault;

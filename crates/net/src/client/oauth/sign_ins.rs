@@ -1,4 +1,4 @@
-//! Pending OAuth sign-ins. Who was sent to sign in and has not come back yet.
+//! Holds the pending OAuth sign-ins: those that were started in a browser and are not finished yet.
 //!
 //! The way of a person: a link to the hub's own page ([`SignIn`]), from there to the authorization server, and back to the hub
 //! with a code. Three random values belong to it: the ticket in the link, the state that comes back, and a cookie that ties both

@@ -55,7 +55,7 @@ use listing::Listings;
 use sessions::Sessions;
 use views::View;
 
-/// What stands between requests.
+/// The state that the MCP server keeps between requests.
 #[derive(Debug)]
 pub struct ServerState {
     settings: ArcSwap<Settings>,
