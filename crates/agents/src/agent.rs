@@ -13,7 +13,7 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::configured_model::ConfiguredModel;
-use super::rounds::Seats;
+use super::rounds::Rounds;
 use super::settings::{self, micro};
 use interlingua_hub::Hub;
 use interlingua_hub::call_router::CallRouter;
@@ -42,7 +42,7 @@ pub(super) struct Agent {
     plan: Plan,
     public: bool,
     /// Where teams have it sit.
-    pub(super) seats: Arc<Seats>,
+    pub(super) seats: Arc<Rounds>,
     pub(super) routes: Routes,
 }
 
@@ -68,7 +68,7 @@ impl Agent {
         config: &settings::Agent,
         unknown: settings::Consent,
         voice: Arc<ConfiguredModel>,
-        seats: Arc<Seats>,
+        seats: Arc<Rounds>,
         routes: Routes,
     ) -> Result<Agent, Fault> {
         let mut plan = Plan::new(name, config.instructions.as_str());

@@ -9,7 +9,7 @@ use interlingua_tools::files::run_workspaces::RunWorkspaces;
 use super::agent::{Agent, Routes};
 use super::configured_model::{ConfiguredModel, Models};
 use super::peer::AgentPeer;
-use super::rounds::Seats;
+use super::rounds::Rounds;
 use super::settings::{self, Sections};
 use super::team::{Grounds, Team, TeamPeer};
 use interlingua_hub::call_router::CallRouter;
@@ -20,7 +20,7 @@ use interlingua_hub::{Hub, Unknown, in_process};
 pub struct ConfiguredAgents {
     agents: Vec<Arc<Agent>>,
     teams: Vec<Arc<Team>>,
-    seats: Arc<Seats>,
+    seats: Arc<Rounds>,
     models: Models,
 }
 
@@ -32,7 +32,7 @@ pub fn prepare(
     sections: &Sections<'_>,
 ) -> Result<ConfiguredAgents, Fault> {
     let models = Models::new(sections, hub)?;
-    let seats = Arc::new(Seats::new(lent.clone()));
+    let seats = Arc::new(Rounds::new(lent.clone()));
     let agents = sections.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
         let voice = models.named(&agent.model).ok_or_else(missing)?;

@@ -63,14 +63,14 @@ struct Life {
 impl Engine {
     /// Runs to the end. Only a store that fails keeps it from saying how it ended.
     pub(super) async fn work(errands: ToolCalls, signals: mpsc::Receiver<Signal>) {
-        let (task, desk) = (errands.line.task, errands.line.desk.clone());
+        let (task, outbox) = (errands.line.task, errands.line.outbox.clone());
         let failed = match Engine::open(errands).await {
             Ok((mut engine, effects)) => engine.drive(effects, signals).await.err(),
             Err(fault) => Some(fault),
         };
         if let Some(fault) = failed {
             tracing::error!(event = "agent_run_failed", %task, error = %fault, cause = ?fault.source, "the run of an agent failed inside the hub");
-            desk.emit(Event::Finished(Finished::failed(fault)));
+            outbox.emit(Event::Finished(Finished::failed(fault)));
         }
     }
 
@@ -304,7 +304,7 @@ impl Engine {
         self.doing.push(Box::pin(async move {
             let hear = |event: &interlingua_machines::llm::Event| {
                 if let Some(event) = heard_by.hear(event) {
-                    errands.line.desk.emit(marked(event, mark.as_deref()));
+                    errands.line.outbox.emit(marked(event, mark.as_deref()));
                 }
             };
             Some(match voice.ask(prompt, hear).await {
@@ -335,7 +335,7 @@ impl Engine {
     }
 
     fn emit(&self, event: Event) {
-        self.errands.line.desk.emit(marked(event, self.life.as_ref().map(|life| life.mark.as_str())));
+        self.errands.line.outbox.emit(marked(event, self.life.as_ref().map(|life| life.mark.as_str())));
     }
 
     /// Remembers the conversation, then says how it ended.
@@ -347,7 +347,7 @@ impl Engine {
             tracing::warn!(event = "conversation_not_stored", task = %self.errands.line.task, error = %fault, "the conversation of an agent could not be stored");
         }
         let output = self.renamed(finished.output);
-        self.errands.line.desk.emit(Event::Finished(Finished { output, ..finished }));
+        self.errands.line.outbox.emit(Event::Finished(Finished { output, ..finished }));
     }
 
     async fn remember(&mut self) -> Result<(), Fault> {
@@ -401,7 +401,7 @@ fn told(signal: Signal) -> Option<Happening> {
     match signal {
         Signal::Said { input, .. } => Some(Happening::Told(input.parts)),
         Signal::Cancel(why) => Some(Happening::Cancel(why)),
-        // Answers go to the desk.
+        // Answers go to the outbox.
         Signal::Answered { .. } => None,
     }
 }
@@ -464,7 +464,7 @@ async fn ask(errands: Arc<ToolCalls>, question: Text) -> ToolResult {
         "properties": {ANSWER: {"type": "string"}},
         "required": [ANSWER],
     });
-    let asked = errands.line.desk.ask(Question {
+    let asked = errands.line.outbox.ask(Question {
         id: QuestionId(TaskId(0), 0),
         to: Addressee::Caller,
         kind: QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() },

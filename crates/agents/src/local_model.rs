@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use interlingua_local::{Ended, Model as Weights, Speaker, Turn};
+use interlingua_local::{Model as Weights, Speaker, StopReason, Turn};
 use interlingua_machines::llm::{
     Args, Event, Failure, FailureKind, Message, Model, Offered, Piece, Prompt, Speaking, Speech, Stop, Tokens,
 };
@@ -115,10 +115,10 @@ fn answer(weights: &Weights, turns: &[Turn<'_>], prompt: &Prompt, said: &mpsc::S
         events.push(called(NEW_ANSWER, json!({ "content": text })));
     }
     match done.ended {
-        Ended::Left => return Vec::new(),
-        Ended::Done | Ended::Length if decides => events.push(Event::End(Stop::Tools)),
-        Ended::Done => events.push(Event::End(Stop::Done)),
-        Ended::Length => events.push(Event::End(Stop::Length)),
+        StopReason::Left => return Vec::new(),
+        StopReason::Done | StopReason::Length if decides => events.push(Event::End(Stop::Tools)),
+        StopReason::Done => events.push(Event::End(Stop::Done)),
+        StopReason::Length => events.push(Event::End(Stop::Length)),
     }
     events
 }

@@ -1,4 +1,4 @@
-//! Outbox of a run. What a run says to its caller: events in the order they came, and questions with their answers.
+//! The outbox of a run: events for its caller, in order, and questions with their answers.
 //!
 //! A run is only polled when all it had said was taken, so what waits here is what one poll brought forth.
 
@@ -9,7 +9,7 @@ use interlingua_model::{Answer, Event, How, Party, Question, QuestionId, Record,
 use tokio::sync::oneshot;
 
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct RunOutbox {
     task: TaskId,
     inner: Mutex<Inner>,
 }
@@ -29,10 +29,10 @@ pub(super) struct OpenQuestion {
     pub(super) answer: oneshot::Receiver<Answer>,
 }
 
-impl Desk {
+impl RunOutbox {
     /// `asked`: how many questions the task has had.
-    pub(super) fn new(task: TaskId, asked: u32) -> Desk {
-        Desk { task, inner: Mutex::new(Inner { out: VecDeque::new(), next: asked, open: BTreeMap::new() }) }
+    pub(super) fn new(task: TaskId, asked: u32) -> RunOutbox {
+        RunOutbox { task, inner: Mutex::new(Inner { out: VecDeque::new(), next: asked, open: BTreeMap::new() }) }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -104,25 +104,25 @@ mod tests {
 
     #[test]
     fn a_question_has_the_number_the_task_will_give_it_and_its_answer_arrives() {
-        let desk = Desk::new(TaskId(7), 3);
-        let mut asked = desk.ask(question());
+        let outbox = RunOutbox::new(TaskId(7), 3);
+        let mut asked = outbox.ask(question());
         assert_eq!(asked.number, 3);
-        assert!(matches!(desk.next().as_ref().and_then(Record::event), Some(Event::Asked(_))));
-        desk.answered(QuestionId(TaskId(7), 3), Answer::Declined);
+        assert!(matches!(outbox.next().as_ref().and_then(Record::event), Some(Event::Asked(_))));
+        outbox.answered(QuestionId(TaskId(7), 3), Answer::Declined);
         assert_eq!(asked.answer.try_recv(), Ok(Answer::Declined));
     }
 
     #[test]
     fn a_question_that_was_answered_meanwhile_is_not_withdrawn() {
-        let desk = Desk::new(TaskId(7), 0);
-        let asked = desk.ask(question());
-        desk.next();
-        desk.withdraw(asked.number);
-        desk.answered(QuestionId(TaskId(7), 0), Answer::Declined);
-        assert_eq!(desk.next(), None);
-        let asked = desk.ask(question());
-        desk.next();
-        desk.withdraw(asked.number);
-        assert!(matches!(desk.next().as_ref().and_then(Record::event), Some(Event::Settled { .. })));
+        let outbox = RunOutbox::new(TaskId(7), 0);
+        let asked = outbox.ask(question());
+        outbox.next();
+        outbox.withdraw(asked.number);
+        outbox.answered(QuestionId(TaskId(7), 0), Answer::Declined);
+        assert_eq!(outbox.next(), None);
+        let asked = outbox.ask(question());
+        outbox.next();
+        outbox.withdraw(asked.number);
+        assert!(matches!(outbox.next().as_ref().and_then(Record::event), Some(Event::Settled { .. })));
     }
 }

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 
 use super::agent::Agent;
 use super::engine::Engine;
-use super::run_context::Line;
-use super::run_duplex::{MAX_SIGNALS, Talk};
+use super::run_context::RunContext;
+use super::run_duplex::{MAX_SIGNALS, RunDuplex};
 use super::tool_calls::ToolCalls;
 use interlingua_hub::Hub;
 
@@ -31,16 +31,16 @@ impl Peer for AgentPeer {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
-            let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
+            let line = RunContext::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let offered = &line.call.caller.tools;
             if line.attempt <= 1 && !offered.is_empty() {
                 self.agent.plan(&line.hub, &line.through, true).takes(offered)?;
             }
-            let desk = line.desk.clone();
+            let outbox = line.outbox.clone();
             let errands = ToolCalls { line, agent: self.agent.clone(), routes: false, at_own_files: false };
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
-            Ok(Reply::Live(Box::new(Talk { work, desk, signals })))
+            Ok(Reply::Live(Box::new(RunDuplex { work, outbox, signals })))
         })
     }
 

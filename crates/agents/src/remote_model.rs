@@ -16,7 +16,7 @@ use interlingua_net::client::answers::Coming;
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Body, Pool, whole};
 pub(crate) use interlingua_net::client::tls::{self, Trust};
-pub(crate) use interlingua_net::client::transport_error::{Lost, Why};
+pub(crate) use interlingua_net::client::transport_error::{TransportError, Why};
 
 pub(super) struct RemoteModel {
     pub(super) provider: Provider,
@@ -74,7 +74,7 @@ fn retry_after(response: &Response<Coming>) -> Option<&str> {
     response.headers().get(RETRY_AFTER)?.to_str().ok()
 }
 
-fn unreached(lost: &Lost) -> Failure {
+fn unreached(lost: &TransportError) -> Failure {
     tracing::debug!(error = %lost, "a model's provider cannot be reached");
     match lost.why {
         Why::Certificate => {

@@ -22,16 +22,16 @@ const MAX_ORDERS: usize = 64;
 
 /// All sittings of a hub.
 #[derive(Debug, Default)]
-pub(super) struct Seats {
+pub(super) struct Rounds {
     table: Mutex<HashMap<(TaskId, MessageId), Arc<Sitting>>>,
     changed: Notify,
     /// Workspaces that members of a team work in.
     pub(super) lent: Arc<RunWorkspaces>,
 }
 
-impl Seats {
-    pub(super) fn new(lent: Arc<RunWorkspaces>) -> Seats {
-        Seats { lent, ..Seats::default() }
+impl Rounds {
+    pub(super) fn new(lent: Arc<RunWorkspaces>) -> Rounds {
+        Rounds { lent, ..Rounds::default() }
     }
 }
 
@@ -86,7 +86,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Seats {
+impl Rounds {
     /// Prepares a sitting. It is there until what is returned is dropped.
     pub(super) fn prepare(self: &Arc<Self>, team: TaskId, call: MessageId, sitting: Arc<Sitting>) -> Prepared {
         let key = (team, call);
@@ -116,7 +116,7 @@ impl Seats {
 
 #[derive(Debug)]
 pub(super) struct Prepared {
-    seats: Arc<Seats>,
+    seats: Arc<Rounds>,
     key: (TaskId, MessageId),
 }
 

@@ -15,7 +15,7 @@ use interlingua_model::{
     StepState, TaskId, Time,
 };
 
-use super::outbox::{Desk, OpenQuestion};
+use super::outbox::{OpenQuestion, RunOutbox};
 use interlingua_hub::{Hub, Running};
 
 /// How long the hub remembers that a run made a call: as long as a run may be interrupted.
@@ -24,12 +24,12 @@ const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
 const MAX_HEARD: usize = 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct RunContext {
     pub(super) hub: Arc<Hub>,
     /// Whose run it is, and what it is.
     pub(super) name: PeerId,
     pub(super) maker: Maker,
-    pub(super) desk: Arc<Desk>,
+    pub(super) outbox: Arc<RunOutbox>,
     pub(super) task: TaskId,
     /// Which attempt this dispatch of the task is: after the first one there may be something to resume.
     pub(super) attempt: u32,
@@ -41,14 +41,14 @@ pub(super) struct Line {
     pub(super) call: Box<Call>,
 }
 
-impl Line {
+impl RunContext {
     /// The line of a run that this call begins, through whoever `link` names.
-    pub(super) fn new(hub: Arc<Hub>, link: Link, (name, maker): (PeerId, Maker), dispatch: Dispatch) -> Line {
-        Line {
+    pub(super) fn new(hub: Arc<Hub>, link: Link, (name, maker): (PeerId, Maker), dispatch: Dispatch) -> RunContext {
+        RunContext {
             hub,
             name,
             maker,
-            desk: Arc::new(Desk::new(dispatch.task, dispatch.asked)),
+            outbox: Arc::new(RunOutbox::new(dispatch.task, dispatch.asked)),
             task: dispatch.task,
             attempt: dispatch.attempt,
             through: dispatch.by.through(link),
@@ -76,12 +76,12 @@ impl Line {
 
     /// A word for whoever watches.
     pub(super) fn note(&self, text: String) {
-        self.desk.emit(Event::Progress { done: None, total: None, note: Some(text.into()) });
+        self.outbox.emit(Event::Progress { done: None, total: None, note: Some(text.into()) });
     }
 
     /// How a step of the run stands.
     pub(super) fn step(&self, step: Step) {
-        self.desk.emit(Event::Step(Box::new(step)));
+        self.outbox.emit(Event::Step(Box::new(step)));
     }
 
     /// How a step ended. What the hub keeps through a stop has not.
@@ -125,7 +125,7 @@ impl Line {
 /// A call under way, read to its end. Not with a [`interlingua_model::Transcript`]: a run reads on while the caller is asked, and what is
 /// more than a language model can read of one answer is cut off here instead of being refused.
 pub(super) struct Reading<'a> {
-    line: &'a Line,
+    line: &'a RunContext,
     running: Running,
     /// The call as a step of the run.
     step: Step,
@@ -150,7 +150,7 @@ enum Woken {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(line: &'a Line, running: Running, step: Step) -> Reading<'a> {
+    pub(super) fn new(line: &'a RunContext, running: Running, step: Step) -> Reading<'a> {
         let (said, artifacts, questions) = Default::default();
         Reading { line, running, step, said, artifacts, weight: 0, questions, waiting: None, over: false }
     }
@@ -238,7 +238,7 @@ impl<'a> Reading<'a> {
                 let asked_by = Party::Peer(self.line.name.clone());
                 let kind = passed_on(&question);
                 let put = Question { to: Addressee::Caller, asked_by, resume: None, kind, ..question.clone() };
-                self.waiting = Some(Waiting::Asked(question, self.line.desk.ask(put)));
+                self.waiting = Some(Waiting::Asked(question, self.line.outbox.ask(put)));
             } else if matches!(question.kind, QuestionKind::Confirm(_)) {
                 self.line.note(format!("waits for approval: {}", question.text));
             } else if question.kind.accepts(&Answer::Declined) {
@@ -254,7 +254,7 @@ impl<'a> Reading<'a> {
             Waiting::Asked(question, _) | Waiting::Nobody(question) => question.id == id,
         };
         if let Some(Waiting::Asked(_, asked)) = self.waiting.take_if(is_it) {
-            self.line.desk.withdraw(asked.number);
+            self.line.outbox.withdraw(asked.number);
         }
     }
 }
@@ -279,7 +279,7 @@ async fn answer(waiting: &mut Option<Waiting>) -> Answer {
     match waiting {
         None => std::future::pending().await,
         Some(Waiting::Nobody(_)) => Answer::Declined,
-        // The desk is gone with the caller: nobody will answer.
+        // The outbox is gone with the caller: nobody will answer.
         Some(Waiting::Asked(_, asked)) => (&mut asked.answer).await.unwrap_or(Answer::Declined),
     }
 }

@@ -9,29 +9,29 @@ use interlingua_model::peer::Duplex;
 use interlingua_model::{Fault, FaultKind, Record, Signal};
 use tokio::sync::mpsc;
 
-use super::outbox::Desk;
+use super::outbox::RunOutbox;
 
 /// How many signals may wait for a run.
 pub(super) const MAX_SIGNALS: usize = 64;
 
-pub(super) struct Talk {
+pub(super) struct RunDuplex {
     /// `None` once it has ended.
     pub(super) work: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    pub(super) desk: Arc<Desk>,
+    pub(super) outbox: Arc<RunOutbox>,
     pub(super) signals: mpsc::Sender<Signal>,
 }
 
-impl Duplex for Talk {
+impl Duplex for RunDuplex {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>> {
         loop {
-            if let Some(record) = self.desk.next() {
+            if let Some(record) = self.outbox.next() {
                 return Poll::Ready(Some(record));
             }
             let Some(work) = &mut self.work else { return Poll::Ready(None) };
             match work.as_mut().poll(cx) {
                 Poll::Ready(()) => self.work = None,
                 Poll::Pending => {
-                    return match self.desk.next() {
+                    return match self.outbox.next() {
                         Some(record) => Poll::Ready(Some(record)),
                         None => Poll::Pending,
                     };
@@ -43,7 +43,7 @@ impl Duplex for Talk {
     fn signal(&mut self, signal: Signal) -> Result<(), Fault> {
         match signal {
             Signal::Answered { question, answer, .. } => {
-                self.desk.answered(question, answer);
+                self.outbox.answered(question, answer);
                 Ok(())
             }
             signal @ (Signal::Said { .. } | Signal::Cancel(_)) => self

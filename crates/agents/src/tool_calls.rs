@@ -9,7 +9,7 @@ use interlingua_model::{
 };
 
 use super::agent::{Agent, MESSAGE};
-use super::run_context::{Line, Reading};
+use super::run_context::{Reading, RunContext};
 use interlingua_hub::call_router::Routed;
 
 /// How much of a result a model is shown.
@@ -18,7 +18,7 @@ const MAX_RESULT: usize = 256 * 1024;
 /// What all calls of one run share.
 #[derive(Debug)]
 pub(super) struct ToolCalls {
-    pub(super) line: Line,
+    pub(super) line: RunContext,
     pub(super) agent: Arc<Agent>,
     /// Do its calls travel as routed messages?
     pub(super) routes: bool,
@@ -40,7 +40,7 @@ impl ToolCalls {
 
     /// Has the caller run a tool of its own, and says what that returned.
     pub(super) async fn hand(self: Arc<Self>, handing: Handing, step: Step) -> ToolResult {
-        let asked = self.line.desk.ask(Question {
+        let asked = self.line.outbox.ask(Question {
             id: QuestionId(self.line.task, 0),
             to: Addressee::Caller,
             text: format!(

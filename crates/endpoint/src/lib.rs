@@ -30,7 +30,7 @@ use interlingua_access::Access;
 use interlingua_hub::Hub;
 use interlingua_hub::audit::AuditLine;
 use interlingua_hub::byte_budget::ByteBudget;
-pub use interlingua_net::client::oauth::{Desk as SignIns, SignIn};
+pub use interlingua_net::client::oauth::{SignIn, SignIns};
 use interlingua_net::connection::Connection;
 use interlingua_net::connection_limits::ConnectionLimits;
 use interlingua_net::counted::Allowance;

@@ -10,7 +10,7 @@ use interlingua_hub::hooks::{Hook, HookCall, PendingVerdict};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Pool, read, whole};
 pub(crate) use interlingua_net::client::tls::{self, Trust};
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 const JSON: &str = "application/json";
 
@@ -33,7 +33,7 @@ impl Hook for Address {
         Box::pin(async move {
             let request = Request::post(&self.uri).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
             let request = request.body(whole(message::encode(&told))).map_err(Fault::internal)?;
-            let lost = |lost: Lost| Fault::hub(FaultKind::Unreachable, format!("a hook's address: {lost}"));
+            let lost = |lost: TransportError| Fault::hub(FaultKind::Unreachable, format!("a hook's address: {lost}"));
             let response = self.pool.send(request).await.map_err(lost)?;
             let status = response.status();
             if !status.is_success() {

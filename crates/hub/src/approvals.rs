@@ -93,8 +93,8 @@ impl std::str::FromStr for Turn {
     }
 }
 
-/// What became of a question.
-pub(super) struct Ended {
+/// A question that is answered, expired or withdrawn.
+pub(super) struct ClosedQuestion {
     pub(super) question: Question,
     how: How,
     pub(super) decided: Option<Box<Decided>>,
@@ -161,7 +161,7 @@ impl Hub {
     }
 
     /// What the task's journal says of a question that is not open.
-    pub(super) async fn ended(&self, id: QuestionId) -> Result<Option<Ended>, Fault> {
+    pub(super) async fn ended(&self, id: QuestionId) -> Result<Option<ClosedQuestion>, Fault> {
         let (mut after, mut asked) = (0, None);
         for _ in 0..PAGES {
             let page = self.store.journal.read(Log::Task(id.0), after, PAGE).await?;
@@ -174,7 +174,7 @@ impl Hub {
                         asked = Some(question)
                     }
                     Record::Emitted { event: Event::Settled { question, how, decided, .. }, .. } if question == id => {
-                        return Ok(asked.map(|question| Ended { question, how, decided, at: entry.at }));
+                        return Ok(asked.map(|question| ClosedQuestion { question, how, decided, at: entry.at }));
                     }
                     Record::Emitted { .. }
                     | Record::Accepted { .. }
@@ -224,7 +224,7 @@ fn still_open(question: &Question) -> Fault {
     }
 }
 
-fn already(ended: &Ended) -> Fault {
+fn already(ended: &ClosedQuestion) -> Fault {
     let at = ended.at;
     let text = match (ended.how, &ended.decided) {
         (How::Expired, _) => format!("this question expired at {at}"),

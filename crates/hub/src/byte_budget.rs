@@ -161,14 +161,14 @@ impl AsRef<[u8]> for CountedBytes {
 
 type PendingBytes = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + Sync>>;
 
-impl std::fmt::Debug for Claim {
+impl std::fmt::Debug for Reservation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Claim").field("held", &self.held).field("so_far", &self.so_far).finish_non_exhaustive()
+        f.debug_struct("Reservation").field("held", &self.held).field("so_far", &self.so_far).finish_non_exhaustive()
     }
 }
 
-/// What one message holds while it comes, and what it waits for.
-pub struct Claim {
+/// The reservation of one message in the budget while it is received.
+pub struct Reservation {
     held: Arc<HeldBytes>,
     /// How long it may be without holding any.
     small: u64,
@@ -180,11 +180,11 @@ pub struct Claim {
     look: Option<Pin<Box<Sleep>>>,
 }
 
-impl Claim {
+impl Reservation {
     /// A claim that holds nothing yet. Up to `small` bytes count for nothing.
-    pub fn new(room: &Arc<ByteBudget>, small: u64) -> Claim {
+    pub fn new(room: &Arc<ByteBudget>, small: u64) -> Reservation {
         let held = Arc::new(HeldBytes { room: room.clone(), bytes: AtomicU64::new(0) });
-        Claim { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
+        Reservation { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
     }
 
     /// What it holds so far.

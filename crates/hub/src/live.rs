@@ -13,7 +13,7 @@ use interlingua_model::{
 use metrics::Counter;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-use super::reauthorize::{self, Claim};
+use super::reauthorize::{self, Reauthorization};
 use super::shares::{NoRoom, Share, Shares, whose};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
@@ -322,7 +322,7 @@ pub struct Reader {
     journal: Arc<dyn Journal>,
     ready: VecDeque<Arc<Entry>>,
     /// Of whoever reads, where the rules have a say in it.
-    claim: Option<Claim>,
+    claim: Option<Reauthorization>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -341,7 +341,7 @@ impl Reader {
     }
 
     /// For somebody who reads only as long as the rules allow it.
-    pub(super) fn claimed(self, claim: Claim) -> Reader {
+    pub(super) fn claimed(self, claim: Reauthorization) -> Reader {
         Reader { claim: Some(claim), ..self }
     }
 

@@ -18,7 +18,7 @@ use super::driver::{Driver, Launched};
 use super::entropy;
 use super::live::Reader;
 use super::prepared::{Prepared, must_keep};
-use super::reauthorize::Claim;
+use super::reauthorize::Reauthorization;
 use super::running::Running;
 use interlingua_telemetry::meters::{Phase, WireMeters};
 use interlingua_telemetry::trace;
@@ -79,7 +79,7 @@ impl Hub {
         let Request { by, connection, mut call } = request;
         self.audit.caught_up().await?;
         self.put_in_words(&by, &mut call)?;
-        let claim = Claim::new(self, &by);
+        let claim = Reauthorization::new(self, &by);
         let now = self.now();
         let id = entropy::task_id();
         let prepared = self.prepare(&by, &call, id, None).await;

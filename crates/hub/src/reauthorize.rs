@@ -42,19 +42,19 @@ impl PolicyInForce {
     }
 }
 
-/// Somebody's claim to hear more of an exchange.
+/// Re-authorizes one reader of an exchange when the rules are replaced.
 #[derive(Debug)]
-pub struct Claim {
+pub struct Reauthorization {
     hub: Arc<Hub>,
     by: Principal,
     replaced: watch::Receiver<()>,
     lost: bool,
 }
 
-impl Claim {
+impl Reauthorization {
     /// Made before the rules are asked the first time, so that none that come meanwhile are missed.
-    pub fn new(hub: &Arc<Hub>, by: &Principal) -> Claim {
-        Claim { hub: hub.clone(), by: by.clone(), replaced: hub.policy.replaced.subscribe(), lost: false }
+    pub fn new(hub: &Arc<Hub>, by: &Principal) -> Reauthorization {
+        Reauthorization { hub: hub.clone(), by: by.clone(), replaced: hub.policy.replaced.subscribe(), lost: false }
     }
 
     /// Must it be asked about again?
@@ -81,7 +81,7 @@ impl Claim {
         if self.lost { Err(not_any_more()) } else { Ok(()) }
     }
 
-    /// As [`Claim::settle`], of a kept exchange; `folded` is as it stands, where that is known.
+    /// As [`Reauthorization::settle`], of a kept exchange; `folded` is as it stands, where that is known.
     pub(super) async fn settle_kept(&mut self, task: TaskId, folded: Option<Task>) -> Result<(), Fault> {
         let folded = match folded {
             Some(folded) => Ok(folded),
@@ -111,8 +111,8 @@ fn not_any_more() -> Fault {
     Fault::caller(FaultKind::Denied, "the rules do not allow this any more")
 }
 
-/// As [`Claim::due`]; never, where nobody has a claim.
-pub(super) async fn due(claim: &mut Option<Claim>) {
+/// As [`Reauthorization::due`]; never, where nobody has a claim.
+pub(super) async fn due(claim: &mut Option<Reauthorization>) {
     match claim {
         Some(claim) => claim.due().await,
         None => std::future::pending().await,

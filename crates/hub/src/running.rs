@@ -9,7 +9,7 @@ use super::Hub;
 use super::audit::losses::Named;
 use super::driver::{Driver, Launch, Launched};
 use super::live::Reader;
-use super::reauthorize::{self, Claim};
+use super::reauthorize::{self, Reauthorization};
 
 /// Read events with [`Running::next`]. Dropping it before the end is the caller leaving: its manners say what then.
 pub struct Running {
@@ -23,7 +23,7 @@ pub struct Running {
     /// The last thing its reader saw is a question.
     asked: bool,
     /// Its caller's, until a reader has it.
-    claim: Option<Claim>,
+    claim: Option<Reauthorization>,
 }
 
 enum Way {
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Running {
 }
 
 impl Running {
-    pub(super) fn inline(hub: Arc<Hub>, driver: Driver, claim: Claim) -> Running {
+    pub(super) fn inline(hub: Arc<Hub>, driver: Driver, claim: Reauthorization) -> Running {
         let (id, way) = (driver.task.id, Way::Inline(Box::new(driver)));
         Running { hub, id, trace: None, seen: 1, way, over: false, asked: false, claim: Some(claim) }
     }
@@ -144,7 +144,7 @@ impl Running {
     async fn launched(&mut self) -> Result<(), Fault> {
         let Way::Keeping(launch) = &mut self.way else { return Ok(()) };
         let launched = launch.await;
-        let claimed = |reader: Reader, claim: Option<Claim>| match claim {
+        let claimed = |reader: Reader, claim: Option<Reauthorization>| match claim {
             Some(claim) => reader.claimed(claim),
             None => reader,
         };

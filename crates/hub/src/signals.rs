@@ -16,7 +16,7 @@ use super::approvals::Turn;
 use super::audit::AuditLine;
 use super::live::{Live, Reader, no_such_task};
 use super::prepare::acting;
-use super::reauthorize::Claim;
+use super::reauthorize::Reauthorization;
 use super::running::Running;
 use super::words::parse_answer;
 
@@ -116,7 +116,7 @@ impl Hub {
 
     /// A reader of a kept exchange from after `after`.
     pub async fn watch(self: &Arc<Self>, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
-        let claim = Claim::new(self, by);
+        let claim = Reauthorization::new(self, by);
         let live = match self.live.get(task) {
             Some(live) if Self::owns(by, &live.owner) => Some(live),
             Some(_) | None => {

@@ -17,4 +17,4 @@ mod tokens;
 mod weights;
 
 pub use gguf::BadModel;
-pub use speech::{Ended, Model, Said, Speaker, Turn};
+pub use speech::{Model, Said, Speaker, StopReason, Turn};

@@ -40,7 +40,7 @@ pub struct Turn<'a> {
 
 /// Why it stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum StopReason {
     Done,
     /// There was no room for more.
     Length,
@@ -53,7 +53,7 @@ pub enum Ended {
 pub struct Said {
     pub read: u64,
     pub written: u64,
-    pub ended: Ended,
+    pub ended: StopReason,
 }
 
 impl Model {
@@ -76,25 +76,25 @@ impl Model {
     pub fn answer(&self, turns: &[Turn<'_>], most: usize, mut hear: impl FnMut(&str) -> bool) -> Said {
         let prompt = self.prompt(turns, most);
         let mut read = self.llama.nothing_read();
-        let left = Said { read: prompt.len() as u64, written: 0, ended: Ended::Left };
+        let left = Said { read: prompt.len() as u64, written: 0, ended: StopReason::Left };
         let Some(mut state) = self.take_in(&mut read, &prompt, &mut hear) else { return left };
         let (mut said, mut unfinished): (Vec<u32>, Vec<u8>) = Default::default();
         let ended = loop {
             if said.len() >= most || read.tokens >= self.room() {
-                break Ended::Length;
+                break StopReason::Length;
             }
             let next = likeliest(&self.llama.scores(&state), &said);
             if next == self.tokens.ends || next == 0 {
-                break Ended::Done;
+                break StopReason::Done;
             }
             said.push(next);
             unfinished.extend(self.tokens.bytes(next));
             if !hear(&whole_letters(&mut unfinished)) {
-                break Ended::Left;
+                break StopReason::Left;
             }
             state = self.llama.take_in(&mut read, &[next]);
         };
-        if !unfinished.is_empty() && ended != Ended::Left {
+        if !unfinished.is_empty() && ended != StopReason::Left {
             hear(&String::from_utf8_lossy(&unfinished));
         }
         Said { written: said.len() as u64, ended, ..left }

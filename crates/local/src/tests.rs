@@ -160,7 +160,7 @@ fn an_answer_comes_piece_by_piece_until_its_end_mark() {
         true
     });
     assert_eq!(pieces.concat(), "Hiab!");
-    assert_eq!((said.written, said.ended), (4, Ended::Done));
+    assert_eq!((said.written, said.ended), (4, StopReason::Done));
     assert!(pieces.iter().filter(|piece| !piece.is_empty()).count() == 4, "{pieces:?}");
 }
 
@@ -172,15 +172,15 @@ fn letters_of_several_bytes_are_whole_and_a_limit_ends_it() {
         pieces.push(piece.to_owned());
         true
     });
-    assert_eq!((pieces.concat().as_str(), said.ended), ("\u{e9}a", Ended::Length));
+    assert_eq!((pieces.concat().as_str(), said.ended), ("\u{e9}a", StopReason::Length));
 }
 
 #[test]
 fn nobody_listens_and_it_stops() {
     let model = read(model(&[token(b'H'), token(b'i'), END]));
     let said = model.answer(&asked(), 20, |piece| piece.is_empty());
-    assert_eq!((said.written, said.ended), (1, Ended::Left));
-    assert_eq!(model.answer(&asked(), 20, |_| false).ended, Ended::Left);
+    assert_eq!((said.written, said.ended), (1, StopReason::Left));
+    assert_eq!(model.answer(&asked(), 20, |_| false).ended, StopReason::Left);
     assert_eq!(model.choose(&asked(), "", &["H"], |_| false), None);
 }
 
@@ -197,7 +197,7 @@ fn a_conversation_that_is_too_long_loses_its_middle() {
     let long = "word ".repeat(2_000);
     let turns = [Turn { by: Speaker::User, text: &long }];
     let said = model.answer(&turns, 10, |_| true);
-    assert!(said.read <= 256 && said.ended == Ended::Done, "{said:?}");
+    assert!(said.read <= 256 && said.ended == StopReason::Done, "{said:?}");
 }
 
 #[test]

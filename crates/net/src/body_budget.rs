@@ -23,7 +23,7 @@ use hyper::body::{Frame, SizeHint};
 use interlingua_model::Fault;
 use interlingua_model::json::Count;
 
-use interlingua_hub::byte_budget::{ByteBudget, Claim, HeldBytes, SMALL};
+use interlingua_hub::byte_budget::{ByteBudget, HeldBytes, Reservation, SMALL};
 
 /// What a body may be without holding any on HTTP/2, where one connection brings hundreds of them.
 const SMALL_STREAM: u64 = 4 * 1024;
@@ -58,7 +58,7 @@ pub fn admit<G: Gate>(
     }
     let mut gate = gate();
     pass(&mut gate, hint.lower())?;
-    let claim = Claim::new(room, small);
+    let claim = Reservation::new(room, small);
     let held = claim.held().clone();
     let request = request.map(|body| Body::new(Bounded::new(body, claim, gate)));
     Ok((request, Some(held)))
@@ -70,7 +70,7 @@ struct Bounded<G> {
     declared: Option<u64>,
     so_far: u64,
     count: Count,
-    claim: Claim,
+    claim: Reservation,
     /// Until it was asked.
     gate: Option<G>,
     /// A piece that waits for room.
@@ -78,7 +78,7 @@ struct Bounded<G> {
 }
 
 impl<G: Gate> Bounded<G> {
-    fn new(body: Body, claim: Claim, gate: Option<G>) -> Bounded<G> {
+    fn new(body: Body, claim: Reservation, gate: Option<G>) -> Bounded<G> {
         let declared = body.size_hint().exact();
         Bounded { body, declared, so_far: 0, count: Count::default(), claim, gate, piece: None }
     }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use crate::connection_limits::Place;
-use interlingua_hub::byte_budget::{ByteBudget, Claim, HeldBytes, SMALL};
+use interlingua_hub::byte_budget::{ByteBudget, HeldBytes, Reservation, SMALL};
 
 const BLANK_LINE: &[u8; 4] = b"\r\n\r\n";
 /// How many bytes of a message earn it a second more.
@@ -54,7 +54,7 @@ pub struct Counted<S> {
     head: Option<usize>,
     frames: Frames,
     /// Of the message that comes.
-    claim: Option<Box<Claim>>,
+    claim: Option<Box<Reservation>>,
     /// What messages hold that are whole and were not handed out yet, by their number; small ones hold nothing.
     whole: VecDeque<(u64, Arc<HeldBytes>)>,
     /// How many were handed out.
@@ -149,7 +149,7 @@ impl<S> Counted<S> {
             let (taken, whole) = self.frames.feed(bytes);
             bytes = &bytes[taken..];
             if self.frames.came > SMALL {
-                let claim = self.claim.get_or_insert_with(|| Box::new(Claim::new(&self.allowance.room, SMALL)));
+                let claim = self.claim.get_or_insert_with(|| Box::new(Reservation::new(&self.allowance.room, SMALL)));
                 claim.grew_to(self.frames.came, Some(self.frames.declared));
             }
             if whole {

@@ -15,11 +15,11 @@ use tokio::sync::{mpsc, oneshot};
 pub const WAITING_EVENTS: usize = 64;
 
 /// What came of it, and what of that could not be kept.
-type Work = Pin<Box<dyn Future<Output = Carried<Finished>> + Send>>;
+type ExchangeFuture = Pin<Box<dyn Future<Output = Carried<Finished>> + Send>>;
 
 pub struct Running {
     /// Gone once it has finished.
-    work: Option<Work>,
+    work: Option<ExchangeFuture>,
     finished: Option<Carried<Finished>>,
     events: mpsc::Receiver<Event>,
     cancel: Option<oneshot::Sender<CancelWhy>>,
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Running {
 }
 
 impl Running {
-    pub fn new(work: Work, events: mpsc::Receiver<Event>, cancel: oneshot::Sender<CancelWhy>) -> Running {
+    pub fn new(work: ExchangeFuture, events: mpsc::Receiver<Event>, cancel: oneshot::Sender<CancelWhy>) -> Running {
         Running { work: Some(work), finished: None, events, cancel: Some(cancel), answers: None }
     }
 

@@ -56,11 +56,11 @@ fn of_log(what: u8, log: &Log, seq: u64) -> Vec<u8> {
 
 /// Seals what is written and opens what is read, or leaves both as they are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rest(Option<Arc<Sealer>>);
+pub(super) struct EncryptionAtRest(Option<Arc<Sealer>>);
 
-impl Rest {
-    pub(super) fn sealed(ring: &Keyring) -> Result<Rest, SealFault> {
-        Ok(Rest(Some(Arc::new(ring.sealer(PURPOSE)?))))
+impl EncryptionAtRest {
+    pub(super) fn sealed(ring: &Keyring) -> Result<EncryptionAtRest, SealFault> {
+        Ok(EncryptionAtRest(Some(Arc::new(ring.sealer(PURPOSE)?))))
     }
 
     pub(super) fn seal<'a>(&self, place: Place<'_>, plain: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreFault> {

@@ -8,7 +8,7 @@ use interlingua_model::journal::Log;
 use interlingua_model::ports::StoreFault;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::at_rest::{Place, Rest};
+use super::at_rest::{EncryptionAtRest, Place};
 use super::columns::log_of;
 use super::fault::Refused;
 
@@ -31,7 +31,7 @@ pub(super) fn mark(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Seals every value that is not; returns how many.
-pub(super) fn seal_all(db: &mut Connection, rest: &Rest) -> Result<u64, Refused> {
+pub(super) fn seal_all(db: &mut Connection, rest: &EncryptionAtRest) -> Result<u64, Refused> {
     let mut sealed = 0;
     for table in &LOGS {
         let mut after = (0, 0);
@@ -59,7 +59,7 @@ fn first_time<T>(db: &mut Connection, step: impl Fn(&Connection) -> Result<T, Re
 
 /// As far as a hub comes that is killed early.
 #[cfg(test)]
-pub(super) fn first_step(db: &mut Connection, rest: &Rest) -> Result<u64, Refused> {
+pub(super) fn first_step(db: &mut Connection, rest: &EncryptionAtRest) -> Result<u64, Refused> {
     Ok(first_time(db, |db| step_of_logs(db, rest, &LOGS[0], (0, 0), Change::FIRST))?.map_or(0, |(_, sealed)| sealed))
 }
 
@@ -80,15 +80,15 @@ type Changed = Result<Option<Vec<u8>>, StoreFault>;
 /// What a step does with each value, and whether it begins with the place it is given or after it.
 #[derive(Clone, Copy)]
 pub(crate) struct Change {
-    value: fn(&Rest, Place<'_>, &[u8]) -> Changed,
+    value: fn(&EncryptionAtRest, Place<'_>, &[u8]) -> Changed,
     bound: &'static str,
 }
 
 impl Change {
     /// What was never sealed is.
-    const FIRST: Change = Change { value: Rest::sealed_first, bound: ">" };
+    const FIRST: Change = Change { value: EncryptionAtRest::sealed_first, bound: ">" };
     /// What an older key sealed is sealed by the newest.
-    pub(super) const AGAIN: Change = Change { value: Rest::resealed, bound: ">=" };
+    pub(super) const AGAIN: Change = Change { value: EncryptionAtRest::resealed, bound: ">=" };
 }
 
 /// The last place of a step and how many it changed; nothing when there was nothing left to look at.
@@ -99,7 +99,7 @@ type LogValue = (i64, i64, i64, Vec<u8>, Vec<u8>);
 
 pub(super) fn step_of_logs(
     db: &Connection,
-    rest: &Rest,
+    rest: &EncryptionAtRest,
     of: &Values,
     from: (i64, i64),
     change: Change,
@@ -130,7 +130,7 @@ pub(super) fn step_of_logs(
 
 pub(super) fn step_of_records(
     db: &Connection,
-    rest: &Rest,
+    rest: &EncryptionAtRest,
     from: &(String, String),
     change: Change,
 ) -> Result<Step<(String, String)>, Refused> {

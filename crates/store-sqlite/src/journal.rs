@@ -10,7 +10,7 @@ use interlingua_model::ports::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::at_rest::{Place, Rest};
+use super::at_rest::{EncryptionAtRest, Place};
 use super::columns::{Col, limit};
 use super::fault::Refused;
 use super::logs::{find, last_of, make, place};
@@ -89,14 +89,14 @@ impl Journal for Database {
     }
 }
 
-fn replace(db: &Connection, rest: &Rest, log: &Log, seq: u64, bytes: &[u8]) -> Result<bool, Refused> {
+fn replace(db: &Connection, rest: &EncryptionAtRest, log: &Log, seq: u64, bytes: &[u8]) -> Result<bool, Refused> {
     let Some(no) = find(db, log)? else { return Ok(false) };
     let bytes = rest.seal(Place::Entry { log, seq }, bytes)?;
     let mut update = db.prepare_cached("UPDATE journal SET bytes = ?3 WHERE log = ?1 AND seq = ?2")?;
     Ok(update.execute(params![no, Col(seq), &bytes[..]])? > 0)
 }
 
-fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, Refused> {
+fn append_to(db: &Connection, rest: &EncryptionAtRest, append: &Append) -> Result<Appended, Refused> {
     if let Some(unique) = append.unique
         && let Some(exists) = claim(db, &append.log, unique, append.at)?
     {
@@ -179,7 +179,13 @@ fn find_or_make(db: &Connection, log: &Log) -> rusqlite::Result<i64> {
     }
 }
 
-fn records_after(db: &Connection, rest: &Rest, log: &Log, after: u64, count: usize) -> Result<Vec<Stored>, Refused> {
+fn records_after(
+    db: &Connection,
+    rest: &EncryptionAtRest,
+    log: &Log,
+    after: u64,
+    count: usize,
+) -> Result<Vec<Stored>, Refused> {
     let Some(no) = find(db, log)? else { return Ok(Vec::new()) };
     let mut select =
         db.prepare_cached("SELECT seq, at, bytes FROM journal WHERE log = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
@@ -203,7 +209,11 @@ fn written(row: &Row<'_>) -> rusqlite::Result<Written> {
     Ok((row.get::<_, Col<u64>>(0)?.0, row.get::<_, Col<Time>>(1)?.0, row.get(2)?))
 }
 
-fn opened<'a>(rest: &Rest, place: impl Fn(u64) -> Place<'a>, (seq, at, bytes): Written) -> Result<Stored, Refused> {
+fn opened<'a>(
+    rest: &EncryptionAtRest,
+    place: impl Fn(u64) -> Place<'a>,
+    (seq, at, bytes): Written,
+) -> Result<Stored, Refused> {
     Ok(Stored { seq, at, bytes: rest.open(place(seq), bytes)? })
 }
 
@@ -222,7 +232,7 @@ fn keep_fold(db: &Connection, log: &Log, upto: u64, at: Time, fold: &[u8]) -> Re
     Ok(())
 }
 
-fn latest_fold(db: &Connection, rest: &Rest, log: &Log) -> Result<Option<Stored>, Refused> {
+fn latest_fold(db: &Connection, rest: &EncryptionAtRest, log: &Log) -> Result<Option<Stored>, Refused> {
     let Some(no) = find(db, log)? else { return Ok(None) };
     let mut select = db.prepare_cached("SELECT seq, at, bytes FROM snapshots WHERE log = ?1")?;
     let found = select.query_row([no], written).optional()?;

@@ -46,7 +46,7 @@ pub use directory::is_private;
 pub use fault::OpenFault;
 pub use reseal::{AtRest, Counts};
 
-use at_rest::Rest;
+use at_rest::EncryptionAtRest;
 use blobs::{BlobFiles, BlobSeal};
 use directory::Lock;
 use fault::Refused;
@@ -80,7 +80,7 @@ impl Default for Options {
 struct Database {
     writer: Writer,
     readers: Readers,
-    rest: Rest,
+    rest: EncryptionAtRest,
 }
 
 /// An open data directory.
@@ -104,7 +104,7 @@ impl Embedded {
             return Err(OpenFault::Sealed { dir: dir.to_owned() });
         }
         let blobs = BlobFiles::open(&dir.join(directory::BLOBS), None)?;
-        claimed.start(options, Rest::default(), blobs)
+        claimed.start(options, EncryptionAtRest::default(), blobs)
     }
 
     /// Opens the directory as an encrypted one, with the ring that is wrapped in it. What was written before it was to be
@@ -116,7 +116,7 @@ impl Embedded {
         }
         let unwrapped = outer.open(dir)?;
         let ring = unwrapped.ring;
-        let rest = Rest::sealed(&ring).map_err(interlingua_keys::KeyFault::from)?;
+        let rest = EncryptionAtRest::sealed(&ring).map_err(interlingua_keys::KeyFault::from)?;
         let seal = BlobSeal::new(&ring).map_err(interlingua_keys::KeyFault::from)?;
         let blobs = BlobFiles::open(&dir.join(directory::BLOBS), Some(seal))?;
         convert::mark(&claimed.db).map_err(OpenFault::database("mark", &claimed.file))?;
@@ -178,14 +178,14 @@ impl Claimed {
         convert::is_marked(&self.db).map_err(OpenFault::database("read", &self.file))
     }
 
-    fn seal_all(&mut self, rest: &Rest) -> Result<u64, OpenFault> {
+    fn seal_all(&mut self, rest: &EncryptionAtRest) -> Result<u64, OpenFault> {
         convert::seal_all(&mut self.db, rest).map_err(|refused| match refused {
             Refused::Sql(error) => OpenFault::database("encrypt", &self.file)(error),
             Refused::Port(fault) => OpenFault::Damaged { file: self.file.clone(), what: fault.to_string() },
         })
     }
 
-    fn start(self, options: Options, rest: Rest, blobs: BlobFiles) -> Result<Embedded, OpenFault> {
+    fn start(self, options: Options, rest: EncryptionAtRest, blobs: BlobFiles) -> Result<Embedded, OpenFault> {
         let Claimed { dir, file, lock, db } = self;
         let readers = Readers::open(&file, options.readers)?;
         let index = Ranking::new().map_err(OpenFault::database("index skills beside", &file))?;

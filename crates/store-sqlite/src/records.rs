@@ -8,7 +8,7 @@ use interlingua_model::id::{Text, Time};
 use interlingua_model::ports::{Expect, Item, Pending, Records, Room, StoreFault};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::at_rest::{Place, Rest};
+use super::at_rest::{EncryptionAtRest, Place};
 use super::columns::{Col, limit};
 use super::fault::Refused;
 use super::{Database, held, retention};
@@ -91,7 +91,7 @@ impl Records for Database {
     }
 }
 
-fn find(db: &Connection, rest: &Rest, kind: &str, key: &str, now: Time) -> Result<Option<Item>, Refused> {
+fn find(db: &Connection, rest: &EncryptionAtRest, kind: &str, key: &str, now: Time) -> Result<Option<Item>, Refused> {
     let mut select = db.prepare_cached(
         "SELECT key, revision, value, expires FROM records
          WHERE kind = ?1 AND key = ?2 AND (expires IS NULL OR expires > ?3)",
@@ -134,7 +134,7 @@ impl Written {
         })
     }
 
-    fn open(self, rest: &Rest, kind: &str) -> Result<Item, Refused> {
+    fn open(self, rest: &EncryptionAtRest, kind: &str) -> Result<Item, Refused> {
         let value = rest.open(Place::Record { kind, key: &self.key }, self.value)?;
         Ok(Item { key: self.key, revision: self.revision, value, expires: self.expires })
     }

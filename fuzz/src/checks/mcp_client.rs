@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use interlingua_mcp::client::Verb;
-use interlingua_mcp::client::decode::Leg;
+use interlingua_mcp::client::decode::ReplyContext;
 use interlingua_mcp::client::list::{self, List, Server};
 use interlingua_mcp::wire::headers;
 use interlingua_mcp::{Version, discover};
@@ -22,7 +22,8 @@ pub(crate) fn message(data: &[u8]) {
 fn take(message: Message) {
     for version in [Version::LATEST, Version::LATEST_LEGACY, Version::V2024_11_05] {
         for verb in [Verb::Call, Verb::Prompt, Verb::Read, Verb::Complete] {
-            let leg = Leg { peer: "p".into(), version, verb, is_hub: true, expires: Time(1), view: View::Head };
+            let leg =
+                ReplyContext { peer: "p".into(), version, verb, is_hub: true, expires: Time(1), view: View::Head };
             match &message {
                 Message::Response(response) => {
                     let _ = leg.response(response.outcome.clone());

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use interlingua_model::{Entry, Event, HubId, QuestionId, Record, TaskId, Time};
-use interlingua_nlip::client::{self, Leg, Tongue};
+use interlingua_nlip::client::{self, ReplyContext, Tongue};
 use interlingua_nlip::encode::{Telling, encode};
 use interlingua_nlip::{self, Addressed, Context, Keys, Limits, Message, cbor};
 use interlingua_wire::hub_headers::Headers;
@@ -25,8 +25,13 @@ pub(crate) fn cbor(data: &[u8]) {
 
 /// A server and a client may both get it.
 fn both_roles(message: Message) {
-    let leg =
-        Leg { peer: "p".into(), tongue: Tongue::Hub, question: QuestionId(TaskId(1), 0), expires: Time(0), depth: 128 };
+    let leg = ReplyContext {
+        peer: "p".into(),
+        tongue: Tongue::Hub,
+        question: QuestionId(TaskId(1), 0),
+        expires: Time(0),
+        depth: 128,
+    };
     let replied = client::decode::reply(message.clone(), &leg).value;
     let skills = client::skills::read(&message, &leg.peer, leg.depth);
     assert!(skills.iter().all(|skill| client::skills::theirs(&skill.id).is_some()), "each has a way back");

@@ -15,8 +15,8 @@ use super::Team;
 use super::round::{Table, evaluate, present, round};
 use super::workspaces::Places;
 use crate::log::RunLog;
-use crate::rounds::{Order, Permission, Role, Seats, Sitting};
-use crate::run_context::Line;
+use crate::rounds::{Order, Permission, Role, Rounds, Sitting};
+use crate::run_context::RunContext;
 
 /// How much of members may wait to be read.
 const MAX_READY: usize = 256;
@@ -44,19 +44,24 @@ pub(super) struct Engine {
 
 impl Engine {
     /// Runs to the end. Only a store that fails keeps it from saying how it ended.
-    pub(super) async fn work(team: Arc<Team>, line: Arc<Line>, seats: Arc<Seats>, signals: mpsc::Receiver<Signal>) {
+    pub(super) async fn work(
+        team: Arc<Team>,
+        line: Arc<RunContext>,
+        seats: Arc<Rounds>,
+        signals: mpsc::Receiver<Signal>,
+    ) {
         let failed = match Engine::open(team, line.clone(), seats).await {
             Ok((mut engine, effects)) => engine.drive(effects, signals).await.err(),
             Err(fault) => Some(fault),
         };
         if let Some(fault) = failed {
             tracing::error!(event = "team_run_failed", task = %line.task, error = %fault, cause = ?fault.source, "the run of a team failed inside the hub");
-            line.desk.emit(Event::Finished(Finished::failed(fault)));
+            line.outbox.emit(Event::Finished(Finished::failed(fault)));
         }
     }
 
     /// A new run, or one that stands in the journal.
-    async fn open(team: Arc<Team>, line: Arc<Line>, seats: Arc<Seats>) -> Result<(Engine, Vec<Effect>), Fault> {
+    async fn open(team: Arc<Team>, line: Arc<RunContext>, seats: Arc<Rounds>) -> Result<(Engine, Vec<Effect>), Fault> {
         let now = line.hub.now();
         let (mut log, entries) = RunLog::open::<Record>(line.hub.clone(), line.task, line.attempt).await?;
         let (state, effects) = if entries.is_empty() {
@@ -154,7 +159,7 @@ impl Engine {
         for record in &decision.records {
             self.state.apply(record, now);
             if let Some(event) = self.state.seen_outside(record, &owner) {
-                self.table.line.desk.emit(event);
+                self.table.line.outbox.emit(event);
             }
         }
         Ok(decision.effects)
@@ -226,7 +231,7 @@ impl Engine {
                 finished.output.parts = vec![Part::text(text.clone(), provenance)];
             }
         }
-        self.table.line.desk.emit(Event::Finished(finished));
+        self.table.line.outbox.emit(Event::Finished(finished));
     }
 }
 

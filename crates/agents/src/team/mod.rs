@@ -24,9 +24,9 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::agent::CHAT;
-use super::rounds::Seats;
-use super::run_context::Line;
-use super::run_duplex::{MAX_SIGNALS, Talk};
+use super::rounds::Rounds;
+use super::run_context::RunContext;
+use super::run_duplex::{MAX_SIGNALS, RunDuplex};
 use engine::Engine;
 use interlingua_hub::Hub;
 pub(super) use workspaces::Grounds;
@@ -77,11 +77,11 @@ impl Team {
 pub(super) struct TeamPeer {
     hub: Weak<Hub>,
     team: Arc<Team>,
-    seats: Arc<Seats>,
+    seats: Arc<Rounds>,
 }
 
 impl TeamPeer {
-    pub(super) fn new(hub: &Arc<Hub>, team: Arc<Team>, seats: Arc<Seats>) -> TeamPeer {
+    pub(super) fn new(hub: &Arc<Hub>, team: Arc<Team>, seats: Arc<Rounds>) -> TeamPeer {
         TeamPeer { hub: Arc::downgrade(hub), team, seats }
     }
 }
@@ -95,11 +95,11 @@ impl Peer for TeamPeer {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
-            let line = Line::new(hub, self.team.link(), (self.team.name.clone(), Maker::Team), dispatch);
-            let desk = line.desk.clone();
+            let line = RunContext::new(hub, self.team.link(), (self.team.name.clone(), Maker::Team), dispatch);
+            let outbox = line.outbox.clone();
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Engine::work(self.team.clone(), Arc::new(line), self.seats.clone(), incoming);
-            Ok(Reply::Live(Box::new(Talk { work: Some(Box::pin(work)), desk, signals })))
+            Ok(Reply::Live(Box::new(RunDuplex { work: Some(Box::pin(work)), outbox, signals })))
         })
     }
 

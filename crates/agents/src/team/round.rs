@@ -12,15 +12,15 @@ use tokio::sync::mpsc;
 
 use super::Team;
 use super::workspaces::Places;
-use crate::rounds::{Manner, Order, Role, Seats, Sitting};
-use crate::run_context::{Line, Reading};
+use crate::rounds::{Manner, Order, Role, Rounds, Sitting};
+use crate::run_context::{Reading, RunContext};
 use interlingua_hub::Running;
 
 /// What all members of one run share.
 pub(super) struct Table {
     pub(super) team: Arc<Team>,
-    pub(super) line: Arc<Line>,
-    pub(super) seats: Arc<Seats>,
+    pub(super) line: Arc<RunContext>,
+    pub(super) seats: Arc<Rounds>,
     /// When this hub took the run up: what a member had said before was passed on then.
     pub(super) since: Time,
     pub(super) places: Places,
@@ -123,13 +123,13 @@ impl Table {
 /// A round of a member, until it is over.
 pub(super) async fn round(table: Arc<Table>, sitting: Arc<Sitting>, overheard: MessageId) {
     let Role::Round(brief) = &sitting.role else { return };
-    let desk = table.line.desk.clone();
+    let outbox = table.line.outbox.clone();
     let heard = |entry: &Entry| {
         if let Some(Event::Said { parts, .. }) = entry.record.event()
             && !parts.is_empty()
         {
             let (message, parts) = (overheard.clone(), parts.clone());
-            desk.emit(Event::Said { message, channel: Channel::Reasoning, piece: Piece::Delta, parts });
+            outbox.emit(Event::Said { message, channel: Channel::Reasoning, piece: Piece::Delta, parts });
         }
     };
     if table.is_agent(table.member(sitting.seat)) {
@@ -237,11 +237,11 @@ fn words(parts: &[Part]) -> String {
 pub(super) async fn present(table: Arc<Table>, presentation: Presentation) -> (Result<Text, Fault>, Option<MessageId>) {
     let (seat, attempt) = (presentation.seat, presentation.attempt);
     let id = child(table.line.task, last_word(attempt), 0);
-    let desk = table.line.desk.clone();
+    let outbox = table.line.outbox.clone();
     let heard = |entry: &Entry| {
         if let Some(Event::Said { message, channel: Channel::Answer, piece, parts }) = entry.record.event() {
             let (message, channel) = (final_id(message), Channel::Answer);
-            desk.emit(Event::Said { message, channel, piece: *piece, parts: parts.clone() });
+            outbox.emit(Event::Said { message, channel, piece: *piece, parts: parts.clone() });
         }
     };
     let ended = if table.is_agent(table.member(seat)) {

@@ -34,9 +34,9 @@ impl Named {
     }
 }
 
-/// One telling of an exchange: of which, to whom, by what.
+/// Where losses happened: in which exchange, between the hub and which caller, by which protocol.
 #[derive(Debug, Clone)]
-pub struct Leg<'a> {
+pub struct LossContext<'a> {
     /// To whom it was told.
     pub by: &'a Principal,
     /// Which exchange was told.
@@ -50,7 +50,7 @@ pub struct Leg<'a> {
 impl Hub {
     /// Writes down what was lost between a caller and the hub. An answer that is looked at again loses the same again, and
     /// leaves one line.
-    pub fn lost(&self, leg: &Leg<'_>, losses: &[Loss]) {
+    pub fn lost(&self, leg: &LossContext<'_>, losses: &[Loss]) {
         if losses.is_empty() {
             return;
         }

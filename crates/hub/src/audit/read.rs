@@ -1,7 +1,7 @@
 //! Reading the audit log: lines for people, whole pages for verification; and redacting what somebody has the right to
 //! have forgotten.
 
-use interlingua_machines::audit::{Checkpoint, Line, Page};
+use interlingua_machines::audit::{Checkpoint, Page, PageLine};
 use interlingua_model::ports::Stored;
 use interlingua_model::{Fault, FaultKind, Log, Principal, journal};
 
@@ -126,7 +126,7 @@ fn page(stored: &Stored) -> Option<Page> {
     journal::from_bytes(&stored.bytes).ok()
 }
 
-fn said(line: &Line) -> Option<AuditLine> {
+fn said(line: &PageLine) -> Option<AuditLine> {
     line.said().and_then(|said| serde_json::from_slice(said.as_bytes()).ok())
 }
 

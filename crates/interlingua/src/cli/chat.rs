@@ -15,7 +15,7 @@ use interlingua_api::view::ExchangeRequest;
 
 /// What is said to this program instead of the peer.
 #[derive(Debug, PartialEq, Eq)]
-enum Line<'a> {
+enum ParsedLine<'a> {
     Say(&'a str),
     Nothing,
     Help,
@@ -24,17 +24,17 @@ enum Line<'a> {
     Unknown(&'a str),
 }
 
-fn read(line: &str) -> Line<'_> {
+fn read(line: &str) -> ParsedLine<'_> {
     match line.trim() {
-        "" => Line::Nothing,
-        "/help" | "/?" => Line::Help,
-        "/new" => Line::New,
-        "/exit" | "/quit" => Line::Leave,
+        "" => ParsedLine::Nothing,
+        "/help" | "/?" => ParsedLine::Help,
+        "/new" => ParsedLine::New,
+        "/exit" | "/quit" => ParsedLine::Leave,
         other => match other.strip_prefix('/') {
             // Two slashes say one.
-            Some(said) if said.starts_with('/') => Line::Say(said),
-            Some(_) => Line::Unknown(other),
-            None => Line::Say(other),
+            Some(said) if said.starts_with('/') => ParsedLine::Say(said),
+            Some(_) => ParsedLine::Unknown(other),
+            None => ParsedLine::Say(other),
         },
     }
 }
@@ -50,7 +50,7 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
         screen.note(&format!("talking to {}; /help", arguments.peer));
     }
     let client = Client::new(&arguments.hub)?;
-    let mut talk = Talk {
+    let mut talk = ChatSession {
         client: &client,
         screen,
         peer: &arguments.peer,
@@ -64,12 +64,12 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
     };
     while let Some(line) = lines.next(screen) {
         match read(&line) {
-            Line::Nothing => {}
-            Line::Help => screen.note(HELP),
-            Line::New => talk.conversation = None,
-            Line::Leave => break,
-            Line::Unknown(command) => screen.note(&format!("there is no {command}; {HELP}")),
-            Line::Say(text) => match talk.say(text).await {
+            ParsedLine::Nothing => {}
+            ParsedLine::Help => screen.note(HELP),
+            ParsedLine::New => talk.conversation = None,
+            ParsedLine::Leave => break,
+            ParsedLine::Unknown(command) => screen.note(&format!("there is no {command}; {HELP}")),
+            ParsedLine::Say(text) => match talk.say(text).await {
                 Ok(exit) => talk.last = exit,
                 // On a terminal one answer that failed is not the end of a conversation.
                 Err(failure) if asks && failure.exit != Exit::Unreachable => screen.complain(&failure.message),
@@ -116,7 +116,7 @@ impl ChatInput {
 }
 
 /// What goes on between a person and a peer.
-struct Talk<'a> {
+struct ChatSession<'a> {
     client: &'a Client,
     screen: Screen,
     peer: &'a str,
@@ -127,7 +127,7 @@ struct Talk<'a> {
     last: Exit,
 }
 
-impl Talk<'_> {
+impl ChatSession<'_> {
     /// One thing said, and its answer; the conversation goes on with the next.
     async fn say(&mut self, text: &str) -> Result<Exit, Failure> {
         let request = ExchangeRequest {
@@ -158,13 +158,13 @@ impl Talk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, read};
+    use super::{ParsedLine, read};
 
     #[test]
     fn a_slash_is_for_the_program_and_two_say_one() {
-        assert_eq!(read(" hello "), Line::Say("hello"));
-        assert_eq!(read("//etc"), Line::Say("/etc"));
-        assert_eq!((read("/new"), read("/quit"), read("")), (Line::New, Line::Leave, Line::Nothing));
-        assert_eq!(read("/nwe"), Line::Unknown("/nwe"));
+        assert_eq!(read(" hello "), ParsedLine::Say("hello"));
+        assert_eq!(read("//etc"), ParsedLine::Say("/etc"));
+        assert_eq!((read("/new"), read("/quit"), read("")), (ParsedLine::New, ParsedLine::Leave, ParsedLine::Nothing));
+        assert_eq!(read("/nwe"), ParsedLine::Unknown("/nwe"));
     }
 }

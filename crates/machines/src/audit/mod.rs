@@ -38,7 +38,7 @@ pub struct Page {
     /// The digest of the page before.
     pub before: Digest,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Line>,
+    pub lines: Vec<PageLine>,
     /// That all pages up to the one before were as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signed: Option<Checkpoint>,
@@ -49,7 +49,7 @@ pub struct Page {
 /// One line, or what is left of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct PageLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
     /// The digest of what was taken out.
@@ -83,9 +83,9 @@ pub struct Checkpoint {
     pub signature: Text,
 }
 
-impl Line {
-    pub fn new(said: Json, salt: u128) -> Line {
-        Line { kept: Some(Kept { salt: format!("{salt:032x}").into(), said }), gone: None }
+impl PageLine {
+    pub fn new(said: Json, salt: u128) -> PageLine {
+        PageLine { kept: Some(Kept { salt: format!("{salt:032x}").into(), said }), gone: None }
     }
 
     /// What it says; `None` once that was taken out.
@@ -110,7 +110,7 @@ impl Line {
 }
 
 impl Page {
-    pub fn of_lines(before: Digest, lines: Vec<Line>) -> Page {
+    pub fn of_lines(before: Digest, lines: Vec<PageLine>) -> Page {
         Page::sealed(before, lines, None)
     }
 
@@ -119,7 +119,7 @@ impl Page {
         Page::sealed(checkpoint.head, Vec::new(), Some(checkpoint))
     }
 
-    fn sealed(before: Digest, lines: Vec<Line>, signed: Option<Checkpoint>) -> Page {
+    fn sealed(before: Digest, lines: Vec<PageLine>, signed: Option<Checkpoint>) -> Page {
         let mut page = Page { before, lines, signed, digest: BEGINNING };
         page.digest = page.computed().unwrap_or(BEGINNING);
         page
@@ -131,7 +131,7 @@ impl Page {
             Some(signed) => [&signed.statement(), signed.key.as_bytes(), signed.signature.as_bytes()].concat(),
             None => Vec::new(),
         };
-        let lines: Vec<Digest> = self.lines.iter().map(Line::digest).collect::<Option<_>>()?;
+        let lines: Vec<Digest> = self.lines.iter().map(PageLine::digest).collect::<Option<_>>()?;
         let lines = lines.iter().map(|digest| digest.0.as_slice());
         Some(Digest::of_fields([self.before.0.as_slice(), &signed].into_iter().chain(lines)))
     }

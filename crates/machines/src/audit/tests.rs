@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 
-fn line(text: &str, salt: u128) -> Line {
-    Line::new(Json::from_tree(json!({ "said": text })), salt)
+fn line(text: &str, salt: u128) -> PageLine {
+    PageLine::new(Json::from_tree(json!({ "said": text })), salt)
 }
 
 const MINE: &[u8] = b"mine";
@@ -45,7 +45,7 @@ fn a_draft_is_the_record_of_a_page_byte_for_byte() {
     let mut draft = PageDraft::default();
     let mut before = BEGINNING;
     for texts in [vec!["a"], vec!["quote \" and \u{1f6b2}", "", "x".repeat(3_000).as_str()], vec!["b", "c"]] {
-        let lines: Vec<Line> = (7..).zip(&texts).map(|(salt, text)| line(text, salt)).collect();
+        let lines: Vec<PageLine> = (7..).zip(&texts).map(|(salt, text)| line(text, salt)).collect();
         for (salt, text) in (7..).zip(&texts) {
             draft.add(&json!({ "said": text }), salt).expect("it can be spelled");
         }

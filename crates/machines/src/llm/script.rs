@@ -51,7 +51,7 @@ pub struct Scripted {
     #[serde(default)]
     pub call: Vec<ScriptedCall>,
     #[serde(default)]
-    pub events: Vec<Line>,
+    pub events: Vec<ScriptEvent>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -67,7 +67,7 @@ pub struct ScriptedCall {
 /// One event as it is to come.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Line {
+pub enum ScriptEvent {
     Text(Text),
     Reasoning(Text),
     Tool(ToolLine),
@@ -179,29 +179,29 @@ impl Scripted {
         if self.events.is_empty() {
             event(Event::End(if self.call.is_empty() { Stop::Done } else { Stop::Tools }));
         }
-        steps.extend(self.events.iter().map(Line::step));
+        steps.extend(self.events.iter().map(ScriptEvent::step));
         steps
     }
 }
 
-impl Line {
+impl ScriptEvent {
     fn step(&self) -> Step {
         Step::Event(match self {
-            Line::Text(text) => Event::Text(text.clone()),
-            Line::Reasoning(text) => Event::Reasoning(text.clone()),
-            Line::Tool(line) => Event::Tool(line.piece()),
-            Line::Usage(tokens) => Event::Usage(*tokens),
-            Line::End(end) => Event::End(match end {
+            ScriptEvent::Text(text) => Event::Text(text.clone()),
+            ScriptEvent::Reasoning(text) => Event::Reasoning(text.clone()),
+            ScriptEvent::Tool(line) => Event::Tool(line.piece()),
+            ScriptEvent::Usage(tokens) => Event::Usage(*tokens),
+            ScriptEvent::End(end) => Event::End(match end {
                 EndLine::Done => Stop::Done,
                 EndLine::Tools => Stop::Tools,
                 EndLine::Length => Stop::Length,
                 EndLine::Declined => Stop::Declined,
             }),
-            Line::Fail(fail) => {
+            ScriptEvent::Fail(fail) => {
                 let after = fail.after.map(|seconds| seconds.to_string());
                 Event::Error(Failure::status(fail.status, after.as_deref()))
             }
-            Line::Wait(millis) => return Step::Wait(Duration::from_millis(*millis)),
+            ScriptEvent::Wait(millis) => return Step::Wait(Duration::from_millis(*millis)),
         })
     }
 }

@@ -142,17 +142,17 @@ enum Place<'a> {
 }
 
 /// Counts what a value costs.
-pub(super) struct Work<'a> {
+pub(super) struct ValidationCost<'a> {
     graph: &'a Graph,
     waiting: Vec<Step<'a>>,
     budget: u64,
     steps: u64,
 }
 
-impl<'a> Work<'a> {
-    pub(super) fn over(graph: &'a Graph, value: &'a Tree, budget: u64) -> Work<'a> {
+impl<'a> ValidationCost<'a> {
+    pub(super) fn over(graph: &'a Graph, value: &'a Tree, budget: u64) -> ValidationCost<'a> {
         let root = Step { node: graph.root, value: Place::Value(value), times: 1, nested: 0 };
-        Work { graph, waiting: vec![root], budget, steps: 0 }
+        ValidationCost { graph, waiting: vec![root], budget, steps: 0 }
     }
 
     pub(super) fn count(mut self) -> Result<u64, TooCostly> {

@@ -15,7 +15,7 @@ mod read;
 mod tests;
 
 use crate::json::Tree;
-use graph::{Graph, Sizes, Work};
+use graph::{Graph, Sizes, ValidationCost};
 
 /// Bytes of one schema.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -109,7 +109,7 @@ impl Outline {
             Some(most) if most <= LITTLE => Ok(most),
             Some(_) | None => {
                 let budget = BUDGET.saturating_add(bytes.saturating_mul(BUDGET_BY_BYTE));
-                Work::over(&self.graph, value, budget).count()
+                ValidationCost::over(&self.graph, value, budget).count()
             }
         }
     }

@@ -15,10 +15,10 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming};
 use tokio::time::{Instant, Sleep};
 
-use super::transport_error::{Begun, Lost, Why};
+use super::transport_error::{Begun, TransportError, Why};
 use crate::counted::{Allowance, Refusal, earned};
 pub use interlingua_hub::answers::Answers;
-use interlingua_hub::byte_budget::{Claim, SMALL, kept};
+use interlingua_hub::byte_budget::{Reservation, SMALL, kept};
 
 /// What a WebSocket to a peer is held to.
 pub fn allowance(answers: &Answers) -> Allowance {
@@ -26,14 +26,16 @@ pub fn allowance(answers: &Answers) -> Allowance {
 }
 
 /// More came than is read.
-pub fn too_large(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Lost {
-    Lost::new(Begun::Perhaps, Why::TooLarge, cause)
+pub fn too_large(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> TransportError {
+    TransportError::new(Begun::Perhaps, Why::TooLarge, cause)
 }
 
-pub fn refused(refusal: Refusal) -> Lost {
+pub fn refused(refusal: Refusal) -> TransportError {
     match refusal {
-        Refusal::Slow => Lost::new(Begun::Perhaps, Why::Slow, "a message was begun and did not end in time"),
-        Refusal::Busy => Lost::new(Begun::Perhaps, Why::Busy, "the hub holds as much of its peers' answers as it may"),
+        Refusal::Slow => TransportError::new(Begun::Perhaps, Why::Slow, "a message was begun and did not end in time"),
+        Refusal::Busy => {
+            TransportError::new(Begun::Perhaps, Why::Busy, "the hub holds as much of its peers' answers as it may")
+        }
     }
 }
 
@@ -42,7 +44,7 @@ pub fn refused(refusal: Refusal) -> Lost {
 pub struct Measure {
     answers: Answers,
     /// Of the message that comes.
-    claim: Option<Box<Claim>>,
+    claim: Option<Box<Reservation>>,
     /// How long the hub waited for it so far, and since when it waits again. The time that the hub itself takes does not count.
     waited: Duration,
     since: Option<Instant>,
@@ -60,7 +62,7 @@ impl Measure {
     }
 
     /// What `next` brings, while `unfinished` bytes of a message are there.
-    pub async fn more<T>(&mut self, unfinished: usize, next: impl Future<Output = T>) -> Result<T, Lost> {
+    pub async fn more<T>(&mut self, unfinished: usize, next: impl Future<Output = T>) -> Result<T, TransportError> {
         let mut next = std::pin::pin!(next);
         std::future::poll_fn(|cx| self.poll_more(cx, unfinished, |cx| next.as_mut().poll(cx))).await
     }
@@ -71,13 +73,13 @@ impl Measure {
         cx: &mut Context<'_>,
         unfinished: usize,
         next: impl FnOnce(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<Result<T, Lost>> {
+    ) -> Poll<Result<T, TransportError>> {
         if unfinished == 0 {
             self.begin_anew();
             return next(cx).map(Ok);
         }
         if unfinished as u64 > SMALL {
-            let claim = self.claim.get_or_insert_with(|| Box::new(Claim::new(self.answers.room(), SMALL)));
+            let claim = self.claim.get_or_insert_with(|| Box::new(Reservation::new(self.answers.room(), SMALL)));
             claim.grew_to(unfinished as u64, None);
             if ready!(claim.poll_granted(cx)).is_err() {
                 return Poll::Ready(Err(refused(Refusal::Busy)));
@@ -114,7 +116,7 @@ impl Measure {
     }
 
     /// A message is whole: what it holds, with what is made of it, goes with its bytes.
-    pub fn whole(&mut self, message: Bytes) -> Result<Bytes, Lost> {
+    pub fn whole(&mut self, message: Bytes) -> Result<Bytes, TransportError> {
         let held = self.claim.take().map(|claim| claim.into_held());
         self.begin_anew();
         match held {
@@ -153,20 +155,24 @@ impl Coming {
     }
 
     /// The next frame of HTTP, which may hold trailers. Cancel safe.
-    pub async fn frame(&mut self, unfinished: usize) -> Option<Result<Frame<Bytes>, Lost>> {
+    pub async fn frame(&mut self, unfinished: usize) -> Option<Result<Frame<Bytes>, TransportError>> {
         std::future::poll_fn(|cx| self.poll_frame(cx, unfinished)).await
     }
 
-    pub fn poll_frame(&mut self, cx: &mut Context<'_>, unfinished: usize) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {
+    pub fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        unfinished: usize,
+    ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
         let Coming { body, measure } = self;
         measure.poll_more(cx, unfinished, |cx| Pin::new(body).poll_frame(cx)).map(|more| match more {
-            Ok(frame) => frame.map(|frame| frame.map_err(Lost::broken)),
+            Ok(frame) => frame.map(|frame| frame.map_err(TransportError::broken)),
             Err(lost) => Some(Err(lost)),
         })
     }
 
     /// A message of it is whole.
-    pub fn whole(&mut self, message: Bytes) -> Result<Bytes, Lost> {
+    pub fn whole(&mut self, message: Bytes) -> Result<Bytes, TransportError> {
         self.measure.whole(message)
     }
 }

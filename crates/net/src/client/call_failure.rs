@@ -4,63 +4,65 @@
 use interlingua_model::peer::Reply;
 use interlingua_model::{Fault, FaultKind, Finished, Party, PeerId};
 
-use super::transport_error::{Begun, Lost, Why};
+use super::transport_error::{Begun, TransportError, Why};
 
 /// Why there is nothing to follow.
 #[derive(Debug)]
-pub enum Ended {
+pub enum CallFailure {
     /// Nothing was begun: another peer may be tried.
     Refused(Fault),
     /// It was begun, and this is its outcome.
     Failed(Fault),
 }
 
-impl Ended {
+impl CallFailure {
     /// Nothing came back. `repeatable`: to do it twice does no harm, so that nobody has to look what happened.
-    pub fn lost(peer: &PeerId, lost: &Lost, repeatable: bool) -> Ended {
+    pub fn lost(peer: &PeerId, lost: &TransportError, repeatable: bool) -> CallFailure {
         let fault = |kind, what: &str| fault(peer, kind, what);
         match (lost.why, lost.begun) {
             (Why::Certificate, _) => {
-                Ended::Refused(fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
+                CallFailure::Refused(fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
             }
             (Why::Refused, _) => {
-                Ended::Refused(fault(FaultKind::Unreachable, "is at an address that this hub does not call"))
+                CallFailure::Refused(fault(FaultKind::Unreachable, "is at an address that this hub does not call"))
             }
             (Why::TooLarge, _) => {
-                Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read (limits.body)"))
+                CallFailure::Failed(fault(FaultKind::BadReply, "answered with more than is read (limits.body)"))
             }
-            (Why::Slow, _) => Ended::Failed(fault(FaultKind::BadReply, "began an answer and did not end it in time")),
-            (Why::Busy, _) => Ended::Failed(Fault::hub(
+            (Why::Slow, _) => {
+                CallFailure::Failed(fault(FaultKind::BadReply, "began an answer and did not end it in time"))
+            }
+            (Why::Busy, _) => CallFailure::Failed(Fault::hub(
                 FaultKind::Busy,
                 format!("{peer} answered, and the hub holds as much of its peers' answers as it may"),
             )),
-            (Why::Connection, Begun::No) => Ended::Refused(unreachable(peer)),
+            (Why::Connection, Begun::No) => CallFailure::Refused(unreachable(peer)),
             (Why::Connection, Begun::Perhaps) if repeatable => {
-                Ended::Failed(fault(FaultKind::BadReply, "ended the connection without an answer"))
+                CallFailure::Failed(fault(FaultKind::BadReply, "ended the connection without an answer"))
             }
-            (Why::Connection, Begun::Perhaps) => Ended::Failed(unknown(peer)),
+            (Why::Connection, Begun::Perhaps) => CallFailure::Failed(unknown(peer)),
         }
     }
 
     pub fn fault(self) -> Fault {
         match self {
-            Ended::Refused(fault) | Ended::Failed(fault) => fault,
+            CallFailure::Refused(fault) | CallFailure::Failed(fault) => fault,
         }
     }
 
     /// What the hub is told.
     pub fn reply(self) -> Result<Reply, Fault> {
         match self {
-            Ended::Refused(fault) => Err(fault),
-            Ended::Failed(fault) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
+            CallFailure::Refused(fault) => Err(fault),
+            CallFailure::Failed(fault) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
         }
     }
 }
 
 /// A failure of the hub's own, before anything was said.
-impl From<Fault> for Ended {
-    fn from(fault: Fault) -> Ended {
-        Ended::Refused(fault)
+impl From<Fault> for CallFailure {
+    fn from(fault: Fault) -> CallFailure {
+        CallFailure::Refused(fault)
     }
 }
 
@@ -90,19 +92,20 @@ mod tests {
     #[test]
     fn only_what_was_never_begun_is_refused() {
         let peer = PeerId::from("desk");
-        let ended = |begun, why, repeatable| Ended::lost(&peer, &Lost::new(begun, why, "gone"), repeatable);
+        let ended =
+            |begun, why, repeatable| CallFailure::lost(&peer, &TransportError::new(begun, why, "gone"), repeatable);
         for (ended, kind) in [
             (ended(Begun::No, Why::Connection, false), FaultKind::Unreachable),
             (ended(Begun::No, Why::Certificate, false), FaultKind::Unreachable),
         ] {
-            assert!(matches!(&ended, Ended::Refused(fault) if fault.kind == kind), "{ended:?}");
+            assert!(matches!(&ended, CallFailure::Refused(fault) if fault.kind == kind), "{ended:?}");
         }
         for (ended, kind) in [
             (ended(Begun::Perhaps, Why::Connection, false), FaultKind::OutcomeUnknown),
             (ended(Begun::Perhaps, Why::Connection, true), FaultKind::BadReply),
             (ended(Begun::Perhaps, Why::TooLarge, false), FaultKind::BadReply),
         ] {
-            assert!(matches!(&ended, Ended::Failed(fault) if fault.kind == kind), "{ended:?}");
+            assert!(matches!(&ended, CallFailure::Failed(fault) if fault.kind == kind), "{ended:?}");
         }
     }
 }

@@ -28,12 +28,12 @@ impl News {
     }
 }
 
-pub type Ended = (Finished, Vec<Loss>);
+pub type FinalResult = (Finished, Vec<Loss>);
 
 pub struct Going {
-    work: Pin<Box<dyn Future<Output = Ended> + Send>>,
+    work: Pin<Box<dyn Future<Output = FinalResult> + Send>>,
     news: mpsc::Receiver<Record>,
-    ended: Option<Ended>,
+    ended: Option<FinalResult>,
     over: bool,
     /// How to tell it to stop.
     stop: Option<CancellationToken>,
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Going {
 impl Going {
     pub fn new<W>(work: impl FnOnce(News) -> W) -> Going
     where
-        W: Future<Output = Ended> + Send + 'static,
+        W: Future<Output = FinalResult> + Send + 'static,
     {
         let (news, told) = mpsc::channel(NEWS);
         Going { work: Box::pin(work(News(news))), news: told, ended: None, over: false, stop: None }

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::answers::{Answers, Coming};
 use super::guard::Reach;
 use super::http::{Body, Pool};
-use super::transport_error::Lost;
+use super::transport_error::TransportError;
 use interlingua_hub::supervisor::Supervisor;
 
 /// Calls at a time on one connection: what RFC 9113 asks every server to take at least.
@@ -53,8 +53,9 @@ impl H2Pool {
     }
 
     /// Sends a request. The seat is to be kept for as long as its answer is read.
-    pub async fn send(&self, request: Request<Body>) -> Result<(Response<Coming>, Seat), Lost> {
-        let (pool, seat) = self.seat().ok_or_else(|| Lost::unconnected("too many calls are open at this peer"))?;
+    pub async fn send(&self, request: Request<Body>) -> Result<(Response<Coming>, Seat), TransportError> {
+        let (pool, seat) =
+            self.seat().ok_or_else(|| TransportError::unconnected("too many calls are open at this peer"))?;
         Ok((pool.send(request).await?, seat))
     }
 

@@ -12,7 +12,7 @@ use interlingua_model::{Fault, FaultKind, Health, PeerId, Principal, Retry, Text
 use tokio::time::Instant;
 
 use super::retry::jittered;
-use super::transport_error::{Lost, Why};
+use super::transport_error::{TransportError, Why};
 use interlingua_hub::Hub;
 use interlingua_hub::supervisor::round;
 
@@ -230,7 +230,7 @@ pub async fn knocked<P: Probed>(
     peer: &P,
     hub: &Hub,
     at: &Uri,
-    knocking: impl Future<Output = Result<(), Lost>> + Send,
+    knocking: impl Future<Output = Result<(), TransportError>> + Send,
 ) {
     let started = Instant::now();
     let (went, why) = match knocking.await {
@@ -253,7 +253,7 @@ pub async fn knocked<P: Probed>(
 }
 
 /// Where nobody was reached, and what the system said. A query may hold a key, so it is not told.
-pub fn unreached(at: &Uri, lost: &Lost) -> Text {
+pub fn unreached(at: &Uri, lost: &TransportError) -> Text {
     format!("{}: {}", told(at), lost.root()).into()
 }
 

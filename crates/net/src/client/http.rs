@@ -24,7 +24,7 @@ use tower::Service;
 
 use super::answers::{Answers, Coming, too_large};
 use super::guard::{Reach, Refused};
-use super::transport_error::{Begun, Lost};
+use super::transport_error::{Begun, TransportError};
 use interlingua_hub::supervisor::Supervisor;
 
 pub const CONNECT: Duration = Duration::from_secs(10);
@@ -84,26 +84,26 @@ impl Pool {
 
     /// Is anybody there? Any answer will do, also the end of a connection that was taken: who serves something else has nothing
     /// to say to a plain request.
-    pub async fn knock(&self, method: Method, door: &Uri) -> Result<(), Lost> {
+    pub async fn knock(&self, method: Method, door: &Uri) -> Result<(), TransportError> {
         let request = Request::builder().method(method).uri(door).body(whole(Bytes::new()));
-        let request = request.map_err(Lost::unconnected)?;
+        let request = request.map_err(TransportError::unconnected)?;
         match tokio::time::timeout(CONNECT, self.send(request)).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(lost)) if lost.begun == Begun::Perhaps => Ok(()),
             Ok(Err(lost)) => Err(lost),
-            Err(late) => Err(Lost::unconnected(late)),
+            Err(late) => Err(TransportError::unconnected(late)),
         }
     }
 
     /// Sends a request; its answer's body is still to be read.
-    pub async fn send(&self, request: Request<Body>) -> Result<Response<Coming>, Lost> {
+    pub async fn send(&self, request: Request<Body>) -> Result<Response<Coming>, TransportError> {
         if !request.uri().host().is_some_and(|host| self.reach.admits_host(host)) {
-            return Err(Lost::unconnected(Refused::Inside));
+            return Err(TransportError::unconnected(Refused::Inside));
         }
         let answered = self.client.request(request).await;
-        answered
-            .map(|response| response.map(|body| Coming::new(body, &self.answers)))
-            .map_err(|error| if error.is_connect() { Lost::unconnected(error) } else { Lost::broken(error) })
+        answered.map(|response| response.map(|body| Coming::new(body, &self.answers))).map_err(|error| {
+            if error.is_connect() { TransportError::unconnected(error) } else { TransportError::broken(error) }
+        })
     }
 }
 
@@ -187,7 +187,7 @@ fn client(supervisor: &Supervisor) -> Builder {
 }
 
 /// Reads a body of at most `limit` bytes, and of no more than any message may have.
-pub async fn read(response: Response<Coming>, limit: usize) -> Result<Bytes, Lost> {
+pub async fn read(response: Response<Coming>, limit: usize) -> Result<Bytes, TransportError> {
     let mut body = response.into_body();
     let limit = limit.min(body.most());
     let beyond = || too_large(format!("an answer of more than {limit} bytes"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::transport_error::{Begun, Lost, Why};
+use super::transport_error::{Begun, TransportError, Why};
 use interlingua_hub::entropy;
 
 const ATTEMPTS: u32 = 3;
@@ -11,7 +11,7 @@ const GROWTH: u32 = 4;
 
 /// How long to wait before the next attempt; `None` when there is none. A message that the peer may have seen is sent again
 /// only if seeing it twice does no harm.
-pub fn after(lost: &Lost, attempt: u32, repeatable: bool) -> Option<Duration> {
+pub fn after(lost: &TransportError, attempt: u32, repeatable: bool) -> Option<Duration> {
     let harmless = lost.begun == Begun::No || repeatable;
     let useful = match lost.why {
         Why::Connection => true,
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn what_the_peer_may_have_seen_is_repeated_only_when_that_is_harmless() {
-        let lost = |begun, why| Lost::new(begun, why, "gone");
+        let lost = |begun, why| TransportError::new(begun, why, "gone");
         assert!(after(&lost(Begun::No, Why::Connection), 1, false).is_some());
         assert!(after(&lost(Begun::Perhaps, Why::Connection), 1, false).is_none());
         assert!(after(&lost(Begun::Perhaps, Why::Connection), 1, true).is_some());
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn attempts_end_and_waits_stay_short() {
-        let lost = Lost::new(Begun::No, Why::Connection, "gone");
+        let lost = TransportError::new(Begun::No, Why::Connection, "gone");
         let waits: Vec<Duration> = (1..10).map_while(|attempt| after(&lost, attempt, true)).collect();
         assert_eq!(waits.len(), 2);
         assert!(waits.iter().all(|wait| *wait < FIRST * GROWTH));

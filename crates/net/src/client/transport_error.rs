@@ -1,4 +1,4 @@
-//! Transport errors. Nothing came back: why, and whether the peer may have seen what was sent.
+//! Transport errors: why no answer came, and whether the peer may have received the request.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use super::place::Elsewhere;
 type Cause = Box<dyn Error + Send + Sync>;
 
 #[derive(Debug)]
-pub struct Lost {
+pub struct TransportError {
     pub begun: Begun,
     pub why: Why,
     pub cause: Cause,
@@ -38,15 +38,15 @@ pub enum Why {
     Busy,
 }
 
-impl Lost {
-    pub fn new(begun: Begun, why: Why, cause: impl Into<Cause>) -> Lost {
-        Lost { begun, why, cause: cause.into() }
+impl TransportError {
+    pub fn new(begun: Begun, why: Why, cause: impl Into<Cause>) -> TransportError {
+        TransportError { begun, why, cause: cause.into() }
     }
 
     /// Before anything was sent.
-    pub fn unconnected(cause: impl Into<Cause>) -> Lost {
+    pub fn unconnected(cause: impl Into<Cause>) -> TransportError {
         let cause = cause.into();
-        Lost { begun: Begun::No, why: why(&*cause), cause }
+        TransportError { begun: Begun::No, why: why(&*cause), cause }
     }
 
     /// What was behind it, in few words: the system's own where it was the system.
@@ -55,13 +55,13 @@ impl Lost {
     }
 
     /// After it was sent, or while it was.
-    pub fn broken(cause: impl Into<Cause>) -> Lost {
-        Lost::new(Begun::Perhaps, Why::Connection, cause)
+    pub fn broken(cause: impl Into<Cause>) -> TransportError {
+        TransportError::new(Begun::Perhaps, Why::Connection, cause)
     }
 }
 
 /// With all its causes, for the log.
-impl fmt::Display for Lost {
+impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.cause)?;
         let mut cause = self.cause.source();
@@ -111,7 +111,10 @@ mod tests {
     #[test]
     fn the_root_of_a_failure_is_what_the_system_said() {
         let refused = std::io::Error::from_raw_os_error(111);
-        assert_eq!(Lost::unconnected(std::io::Error::other(refused)).root(), "connection refused");
-        assert_eq!(Lost::unconnected("program \"npx\" was not found").root(), "program \"npx\" was not found");
+        assert_eq!(TransportError::unconnected(std::io::Error::other(refused)).root(), "connection refused");
+        assert_eq!(
+            TransportError::unconnected("program \"npx\" was not found").root(),
+            "program \"npx\" was not found"
+        );
     }
 }

@@ -77,25 +77,25 @@ impl Version {
 }
 
 mod called_agents;
-mod desk;
 pub mod inbound;
 pub mod outbound;
 mod protocol;
 mod push;
 pub mod refusal;
+mod server_state;
 pub mod settings;
 mod signing;
 
 pub use called_agents::CalledAgents;
-pub use desk::Desk;
 pub use protocol::A2a;
 pub(crate) use push::KIND as WEBHOOKS;
 pub use push::{Private, Push};
+pub use server_state::ServerState;
 pub use settings::Settings;
 pub use signing::Signing;
 
 /// The HTTP side of A2A.
-pub type Endpoint = interlingua_endpoint::Endpoint<Desk>;
+pub type Endpoint = interlingua_endpoint::Endpoint<ServerState>;
 
 /// What metrics call it.
 pub const PROTOCOL: &str = "a2a";

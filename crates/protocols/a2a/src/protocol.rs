@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use interlingua_model::Fault;
 
 use super::settings::{self, A2aPeer};
-use super::{CalledAgents, Desk, Endpoint, PROTOCOL, Settings, WEBHOOKS, inbound, refusal};
+use super::{CalledAgents, Endpoint, PROTOCOL, ServerState, Settings, WEBHOOKS, inbound, refusal};
 use interlingua_endpoint::Shared;
 use interlingua_endpoint::paths::PathRules;
 use interlingua_endpoint::protocol::{Configured, Protocol, SealedRecords, SettingsFault, Spoken};
@@ -50,7 +50,7 @@ impl Configured for A2a {
     }
 
     fn open(shared: &Arc<Shared>, settings: Settings) -> Result<A2a, Fault> {
-        Ok(A2a(Endpoint::new(shared, Desk::new(&shared.hub, settings)?)))
+        Ok(A2a(Endpoint::new(shared, ServerState::new(&shared.hub, settings)?)))
     }
 
     fn apply(&self, settings: Settings, _: &[&str]) {

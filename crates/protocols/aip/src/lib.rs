@@ -13,7 +13,7 @@
 //!
 //! The Agent Interaction Protocol: devices and orchestrators that are connected to this hub, and devices behind others' servers.
 //!
-//! [`desk`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
+//! [`server_runtime`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
 //! HTTP interface; [`registrar`] knows the devices; [`outbound`] shows them as peers and calls them, and devices of other servers; [`device`] is
 //! this program as a device itself. [`Extensions`] are what a program that embeds
 //! the hub adds.
@@ -49,7 +49,6 @@ pub const WIRE: &str = "aip/ufo";
 /// The wider profile, asked for with `metadata.profile` in REGISTER.
 pub const PROFILE: &str = "aip-1";
 
-pub(crate) mod desk;
 pub mod device;
 mod extensions;
 pub mod inbound;
@@ -58,16 +57,17 @@ mod protocol;
 mod queue;
 mod registrar;
 mod results;
+pub(crate) mod server_runtime;
 pub mod settings;
 mod visibility;
 
-pub use desk::Desk;
 pub use extensions::{Extensions, Foreign};
 pub use protocol::Aip;
+pub use server_runtime::ServerRuntime;
 pub use settings::Settings;
 
 /// The HTTP side of AIP.
-pub type Endpoint = interlingua_endpoint::Endpoint<std::sync::Arc<Desk>>;
+pub type Endpoint = interlingua_endpoint::Endpoint<std::sync::Arc<ServerRuntime>>;
 
 /// What this protocol is called in spans and metrics.
 pub const PROTOCOL: &str = "aip";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 
 use super::settings::{self, AipPeer};
-use super::{Desk, Endpoint, PROTOCOL, Settings, inbound, outbound};
+use super::{Endpoint, PROTOCOL, ServerRuntime, Settings, inbound, outbound};
 use interlingua_endpoint::Shared;
 use interlingua_endpoint::protocol::{Configured, Protocol, SettingsFault, Spoken};
 use interlingua_endpoint::sections::Around;
@@ -39,7 +39,7 @@ impl Configured for Aip {
     }
 
     fn open(shared: &Arc<Shared>, settings: Settings) -> Result<Aip, Fault> {
-        Ok(Aip(Endpoint::new(shared, Desk::new(&shared.hub, settings))))
+        Ok(Aip(Endpoint::new(shared, ServerRuntime::new(&shared.hub, settings))))
     }
 
     fn apply(&self, settings: Settings, _: &[&str]) {

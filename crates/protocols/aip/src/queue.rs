@@ -30,7 +30,7 @@ pub(crate) enum Out {
     Close(u16),
 }
 
-/// What the desk holds of a connection's queue.
+/// What the server holds of a connection's queue.
 #[derive(Debug)]
 pub(super) struct Outbox {
     frames: mpsc::Sender<Waits>,

@@ -21,7 +21,7 @@ use super::page::{self, Paged};
 use super::{Answered, Asker, answer, events, task_id};
 use crate::Endpoint;
 use crate::view::{ErrorBody, PageView, StepView};
-use interlingua_hub::reauthorize::Claim;
+use interlingua_hub::reauthorize::Reauthorization;
 use interlingua_hub::runs::Listener;
 
 /// How many steps are read at once.
@@ -42,7 +42,7 @@ pub(super) async fn read(
     let query: Paged = page::query(&uri)?;
     let after = events::after(&headers, query.after.as_deref())?.unwrap_or(0);
     if events::wanted(&headers) {
-        let claim = Claim::new(&shared.hub, &asker.by);
+        let claim = Reauthorization::new(&shared.hub, &asker.by);
         return Ok(live(shared, task, after, claim));
     }
     let stored = shared.hub.journal().read(Log::Run(task), after, query.limit()).await.map_err(Fault::from)?;
@@ -87,11 +87,11 @@ struct Watch {
     task: TaskId,
     after: u64,
     listener: Listener,
-    claim: Claim,
+    claim: Reauthorization,
     over: bool,
 }
 
-fn live(shared: Arc<Endpoint>, task: TaskId, after: u64, claim: Claim) -> Response {
+fn live(shared: Arc<Endpoint>, task: TaskId, after: u64, claim: Reauthorization) -> Response {
     // Listening before reading: what is written in between is heard of.
     let listener = shared.hub.run_records();
     let watch = Watch { shared, task, after, listener, claim, over: false };

@@ -51,7 +51,7 @@ use interlingua_model::{Fault, Time};
 pub use protocol::Envelope;
 pub use sessions::MAX_SESSIONS;
 pub use settings::Settings;
-pub use spellings::{Claim, Plug};
+pub use spellings::{Plug, SkillPredicate};
 
 use sessions::Sessions;
 use spellings::Spellings;

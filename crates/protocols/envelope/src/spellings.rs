@@ -20,13 +20,13 @@ use interlingua_nlip::settings::Translation;
 const LOCAL: &str = "local";
 
 /// Is this skill one of the translator's?
-pub type Claim = Arc<dyn Fn(&Skill) -> bool + Send + Sync>;
+pub type SkillPredicate = Arc<dyn Fn(&Skill) -> bool + Send + Sync>;
 
 /// A further translator, and the skills that are its.
 #[derive(Clone)]
 pub struct Plug {
     pub translator: Translator,
-    pub claims: Claim,
+    pub claims: SkillPredicate,
 }
 
 impl fmt::Debug for Plug {

@@ -41,4 +41,4 @@ pub mod settings;
 pub use protocol::Mcp;
 
 /// The HTTP side of MCP.
-pub type Endpoint = interlingua_endpoint::Endpoint<inbound::Desk>;
+pub type Endpoint = interlingua_endpoint::Endpoint<inbound::ServerState>;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::inbound::{self, Desk, Settings};
+use super::inbound::{self, ServerState, Settings};
 use super::settings::{self, McpPeer};
 use super::{Endpoint, PROTOCOL, refusal};
 use interlingua_endpoint::Shared;
@@ -39,7 +39,7 @@ impl Configured for Mcp {
 
     fn open(shared: &Arc<Shared>, settings: Settings) -> Result<Mcp, Fault> {
         let sessions = shared.hub.holdings().sessions_of(PROTOCOL);
-        Ok(Mcp(Endpoint::new(shared, Desk::new(settings, sessions))))
+        Ok(Mcp(Endpoint::new(shared, ServerState::new(settings, sessions))))
     }
 
     fn apply(&self, settings: Settings, changed: &[&str]) {

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
-use super::link::{Link, Lost};
+use super::link::{CommandError, Link};
 use super::weight::{self, Bounds, Cuts};
 use super::{Background, Sandbox, Settings};
 use interlingua_process::child::group::Group;
@@ -115,7 +115,7 @@ impl Chromium {
         };
         match tokio::time::timeout(STARTING, ready).await {
             Ok(Ok(_)) => Ok(chromium),
-            Ok(Err(Lost::Gone)) => Err("it ended at once".to_owned()),
+            Ok(Err(CommandError::Gone)) => Err("it ended at once".to_owned()),
             Ok(Err(lost)) => Err(lost.to_string()),
             Err(_) => Err(format!("it did not answer within {} s", STARTING.as_secs())),
         }

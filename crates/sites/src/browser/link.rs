@@ -26,7 +26,7 @@ const QUEUE: usize = 1_024;
 
 /// Why a command has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Lost {
+pub(super) enum CommandError {
     /// The browser is gone.
     #[error("the browser is gone")]
     Gone,
@@ -50,7 +50,7 @@ pub(super) struct Tab {
 
 #[derive(Debug, Default)]
 struct LinkState {
-    waiting: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, Lost>>>,
+    waiting: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, CommandError>>>,
     tabs: HashMap<String, watch::Sender<Tab>>,
     /// Contexts of ours, and the page each was made for.
     contexts: HashMap<String, Option<String>>,
@@ -66,15 +66,15 @@ pub(super) struct Link {
 }
 
 /// An answer on its way.
-pub(super) struct Pending(oneshot::Receiver<Result<Box<RawValue>, Lost>>);
+pub(super) struct Pending(oneshot::Receiver<Result<Box<RawValue>, CommandError>>);
 
 impl Pending {
-    pub(super) async fn raw(self) -> Result<Box<RawValue>, Lost> {
-        self.0.await.unwrap_or(Err(Lost::Gone))
+    pub(super) async fn raw(self) -> Result<Box<RawValue>, CommandError> {
+        self.0.await.unwrap_or(Err(CommandError::Gone))
     }
 
-    pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, Lost> {
-        serde_json::from_str(self.raw().await?.get()).map_err(|_| Lost::Unreadable)
+    pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, CommandError> {
+        serde_json::from_str(self.raw().await?.get()).map_err(|_| CommandError::Unreadable)
     }
 }
 
@@ -99,17 +99,22 @@ impl Link {
     }
 
     /// Sends a command; several may be under way at once, and arrive in this order.
-    pub(super) async fn send(&self, session: Option<&str>, method: &str, params: Tree) -> Result<Pending, Lost> {
+    pub(super) async fn send(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: Tree,
+    ) -> Result<Pending, CommandError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (tell, told) = oneshot::channel();
         {
             let mut state = self.state();
             if state.gone {
-                return Err(Lost::Gone);
+                return Err(CommandError::Gone);
             }
             state.waiting.insert(id, tell);
         }
-        self.outgoing.send(message(id, session, method, params)).await.map_err(|_| Lost::Gone)?;
+        self.outgoing.send(message(id, session, method, params)).await.map_err(|_| CommandError::Gone)?;
         Ok(Pending(told))
     }
 
@@ -118,7 +123,7 @@ impl Link {
         session: Option<&str>,
         method: &str,
         params: Tree,
-    ) -> Result<T, Lost> {
+    ) -> Result<T, CommandError> {
         self.send(session, method, params).await?.read().await
     }
 
@@ -193,9 +198,9 @@ impl Link {
             (Some(id), _) => {
                 let waiting = self.state().waiting.remove(&id);
                 let result = match (message.result, message.error) {
-                    (_, Some(error)) => Err(Lost::Refused(error.message.chars().take(300).collect())),
+                    (_, Some(error)) => Err(CommandError::Refused(error.message.chars().take(300).collect())),
                     (Some(result), None) => Ok(result),
-                    (None, None) => Err(Lost::Unreadable),
+                    (None, None) => Err(CommandError::Unreadable),
                 };
                 if let Some(waiting) = waiting {
                     // Whoever asked may have left.

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::chromium::Chromium;
-use super::link::{Lost, Tab, WORLD};
+use super::link::{CommandError, Tab, WORLD};
 
 const ENGINE: &str = include_str!("engine.js");
 const CALL: &str = "function(op, a) { return globalThis.__interlingua(op, a); }";
@@ -43,12 +43,12 @@ pub(super) enum Failed {
     Error(String),
 }
 
-impl From<Lost> for Failed {
-    fn from(lost: Lost) -> Failed {
+impl From<CommandError> for Failed {
+    fn from(lost: CommandError) -> Failed {
         match lost {
-            Lost::Gone => Failed::Gone,
-            Lost::Refused(text) => Failed::Error(text),
-            Lost::Unreadable => Failed::Error("an answer that cannot be read".to_owned()),
+            CommandError::Gone => Failed::Gone,
+            CommandError::Refused(text) => Failed::Error(text),
+            CommandError::Unreadable => Failed::Error("an answer that cannot be read".to_owned()),
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) struct Found {
 
 impl Page {
     /// A fresh context whose every request goes through this proxy.
-    pub(super) async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<Page, Lost> {
+    pub(super) async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<Page, CommandError> {
         let link = chromium.link.clone();
         #[derive(Deserialize)]
         struct Made {
@@ -97,7 +97,7 @@ impl Page {
         Ok(page)
     }
 
-    async fn attach(&mut self) -> Result<(), Lost> {
+    async fn attach(&mut self) -> Result<(), CommandError> {
         #[derive(Deserialize)]
         struct Target {
             #[serde(rename = "targetId")]
@@ -146,7 +146,7 @@ impl Page {
 
     /// Another page in the same context, in place of one that hangs, has crashed or was left halfway: what the context keeps
     /// stays.
-    pub(super) async fn renew(&mut self) -> Result<(), Lost> {
+    pub(super) async fn renew(&mut self) -> Result<(), CommandError> {
         let link = self.chromium.link.clone();
         link.forget_page(&self.session);
         // It may be gone already.
@@ -212,7 +212,7 @@ impl Page {
                 self.chromium.link.ask::<Called>(Some(&self.session), "Runtime.callFunctionOn", call(world, op, &args));
             match in_time(&self.tab, until + SLACK, call).await? {
                 Ok(called) => return called.found(),
-                Err(Lost::Refused(text)) if moved_on(&text) => {
+                Err(CommandError::Refused(text)) if moved_on(&text) => {
                     self.tab_shows(until, |tab| tab.world != Some(world)).await?;
                 }
                 Err(lost) => return Err(lost.into()),
@@ -243,7 +243,7 @@ impl Page {
         match in_time(&self.tab, until + SLACK, checked.read::<Called>()).await? {
             Ok(called) => Ok(called.found()?.landed),
             // The press led to another page.
-            Err(Lost::Refused(_)) => Ok(true),
+            Err(CommandError::Refused(_)) => Ok(true),
             Err(lost) => Err(lost.into()),
         }
     }

@@ -10,7 +10,7 @@ use interlingua_model::ports::*;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
-use super::super::at_rest::Rest;
+use super::super::at_rest::EncryptionAtRest;
 use super::super::convert;
 use super::super::{Embedded, OpenFault, Options, integrity};
 use super::{OUTER, append, open, open_sealed};
@@ -123,7 +123,7 @@ async fn sealing_that_was_stopped_goes_on_at_the_next_start() {
     assert!(!unwrapped.sealed);
     let mut db = Connection::open(dir.path().join("hub.db")).unwrap();
     convert::mark(&db).unwrap();
-    let sealed = convert::first_step(&mut db, &Rest::sealed(&unwrapped.ring).unwrap()).unwrap();
+    let sealed = convert::first_step(&mut db, &EncryptionAtRest::sealed(&unwrapped.ring).unwrap()).unwrap();
     assert_eq!(sealed, 500);
     drop(db);
     assert!(matches!(Embedded::open(dir.path(), Options::default()), Err(OpenFault::Sealed { .. })));

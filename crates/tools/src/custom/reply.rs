@@ -18,7 +18,7 @@ pub enum ReplyForm {
 
 /// One line of [`ReplyForm::Lines`].
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Line {
+pub(crate) enum ReplyLine {
     Progress(Event),
     Log(Level, String),
     Result { value: Json, text: Option<String> },
@@ -52,18 +52,18 @@ pub(super) fn chosen_error(json: &Json) -> Option<String> {
     json.get("error").and_then(error_text)
 }
 
-pub(crate) fn line(bytes: Bytes) -> Result<Line, BadReply> {
+pub(crate) fn line(bytes: Bytes) -> Result<ReplyLine, BadReply> {
     let json = Json::parse(bytes)?;
     let tree = json.tree();
     let keys = ["progress", "log", "result", "error"].map(|key| tree.get(key));
     match keys {
-        [Some(progress), None, None, None] => progress_event(progress).map(Line::Progress),
+        [Some(progress), None, None, None] => progress_event(progress).map(ReplyLine::Progress),
         [None, Some(log), None, None] => log_line(log),
         [None, None, Some(result), None] => {
             let text = tree.get("text").and_then(Tree::as_str).map(str::to_owned);
-            Some(Line::Result { value: Json::from_tree(result.clone()), text })
+            Some(ReplyLine::Result { value: Json::from_tree(result.clone()), text })
         }
-        [None, None, None, Some(error)] => error_text(error).map(Line::Error),
+        [None, None, None, Some(error)] => error_text(error).map(ReplyLine::Error),
         _ => None,
     }
     .ok_or(BadReply::UnknownLine)
@@ -82,9 +82,9 @@ fn progress_event(progress: &Tree) -> Option<Event> {
     progress.is_object().then(|| Event::Progress { done: number("done"), total: number("total"), note })
 }
 
-fn log_line(log: &Tree) -> Option<Line> {
+fn log_line(log: &Tree) -> Option<ReplyLine> {
     if let Some(text) = log.as_str() {
-        return Some(Line::Log(Level::Info, text.to_owned()));
+        return Some(ReplyLine::Log(Level::Info, text.to_owned()));
     }
     let level = match log.get("level").and_then(Tree::as_str) {
         Some("debug") => Level::Debug,
@@ -93,5 +93,5 @@ fn log_line(log: &Tree) -> Option<Line> {
         Some("error") => Level::Error,
         Some(_) => return None,
     };
-    Some(Line::Log(level, log.get("text")?.as_str()?.to_owned()))
+    Some(ReplyLine::Log(level, log.get("text")?.as_str()?.to_owned()))
 }

@@ -17,7 +17,7 @@ use tokio::process::{ChildStdin, Command};
 use tokio::sync::{mpsc, oneshot};
 
 use super::manifest::CustomTool;
-use super::reply::{self, BadReply, Line, ReplyForm};
+use super::reply::{self, BadReply, ReplyForm, ReplyLine};
 use interlingua_process::child::group::Group;
 use interlingua_process::child::redact::Redact;
 
@@ -198,10 +198,10 @@ async fn hear_lines(stdout: impl AsyncRead + Unpin, limit: usize, voice: &Voice)
             return Err(BadReply::AfterResult);
         }
         match reply::line(line)? {
-            Line::Progress(event) => voice.emit(event).await,
-            Line::Log(level, text) => voice.note(level, &text).await,
-            Line::Result { value, text } => said = Said::Result { value, text },
-            Line::Error(text) => said = Said::Error(text),
+            ReplyLine::Progress(event) => voice.emit(event).await,
+            ReplyLine::Log(level, text) => voice.note(level, &text).await,
+            ReplyLine::Result { value, text } => said = Said::Result { value, text },
+            ReplyLine::Error(text) => said = Said::Error(text),
         }
     }
     Ok(said)

@@ -14,7 +14,7 @@ use interlingua_wire::sse;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
-use super::lines::{Line, Lines, MAX_LINE, line};
+use super::lines::{InputLine, Lines, MAX_LINE, line};
 use crate::cli::client::{Answer, Way};
 use crate::cli::{Exit, Failure};
 
@@ -62,9 +62,9 @@ pub(super) async fn run(way: Way, endpoint: String) -> Result<Exit, Failure> {
     loop {
         tokio::select! {
             line = lines.next() => match line.map_err(broken)? {
-                Line::Whole(line) => bridge.take(line.into()),
-                Line::TooLong => bridge.write(&error(None, "a message is longer than is taken here")),
-                Line::End => break,
+                InputLine::Whole(line) => bridge.take(line.into()),
+                InputLine::TooLong => bridge.write(&error(None, "a message is longer than is taken here")),
+                InputLine::End => break,
             },
             Some(message) = written.recv() => {
                 stdout.write_all(&message).await.map_err(broken)?;

@@ -5,7 +5,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 /// No line is longer.
 pub(super) const MAX_LINE: usize = 64 << 20;
 
-pub(super) enum Line {
+pub(super) enum InputLine {
     Whole(Vec<u8>),
     /// It was passed over.
     TooLong,
@@ -25,12 +25,12 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         Lines { reader, line: Vec::new(), too_long: false, max }
     }
 
-    pub(super) async fn next(&mut self) -> std::io::Result<Line> {
+    pub(super) async fn next(&mut self) -> std::io::Result<InputLine> {
         loop {
             let piece = self.reader.fill_buf().await?;
             if piece.is_empty() {
                 // What has no line end at the end is no message.
-                return Ok(Line::End);
+                return Ok(InputLine::End);
             }
             let end = piece.iter().position(|byte| *byte == b'\n');
             let taken = end.unwrap_or(piece.len());
@@ -42,10 +42,10 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
                 if std::mem::take(&mut self.too_long) {
-                    return Ok(Line::TooLong);
+                    return Ok(InputLine::TooLong);
                 }
                 if !line.trim_ascii().is_empty() {
-                    return Ok(Line::Whole(line));
+                    return Ok(InputLine::Whole(line));
                 }
             }
         }
@@ -68,10 +68,10 @@ mod tests {
     async fn m_41_a_line_that_is_too_long_is_passed_over_and_the_next_is_read() {
         let input = format!("{{}}\n\n{}\n[]\nno end", "x".repeat(100));
         let mut lines = Lines::new(input.as_bytes(), 10);
-        assert!(matches!(lines.next().await, Ok(Line::Whole(line)) if line == b"{}"));
-        assert!(matches!(lines.next().await, Ok(Line::TooLong)));
-        assert!(matches!(lines.next().await, Ok(Line::Whole(line)) if line == b"[]"));
-        assert!(matches!(lines.next().await, Ok(Line::End)));
+        assert!(matches!(lines.next().await, Ok(InputLine::Whole(line)) if line == b"{}"));
+        assert!(matches!(lines.next().await, Ok(InputLine::TooLong)));
+        assert!(matches!(lines.next().await, Ok(InputLine::Whole(line)) if line == b"[]"));
+        assert!(matches!(lines.next().await, Ok(InputLine::End)));
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn card(json: &'static str) -> AgentCard {
 fn sent(call: &Call) -> Vec<Sent> {
     let to = |(to, json)| {
         let card = card(json);
-        let leg = client::Leg { card: &card, context: None, task: None };
+        let leg = client::Recipient { card: &card, context: None, task: None };
         let request = client::call(call, &skill(), &"key-1".into(), &leg).map(|Carried { value, losses }| {
             let body = request::rpc(&Ask::Stream(&value), Version::V1, None, 1);
             Carried { value: utf8(&body), losses }

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use interlingua_mcp::Version;
-use interlingua_mcp::client::decode::Leg;
+use interlingua_mcp::client::decode::ReplyContext;
 use interlingua_mcp::client::{Manner, Replied, Verb, encode as client};
 use interlingua_mcp::decode::{Context, Incoming, NamedTool, Names, NoTool, Said as SaidBeside, decode};
-use interlingua_mcp::encode::{Asks, Ended, Frame, Server, Telling, Told, encode};
+use interlingua_mcp::encode::{Asks, Frame, RequestOutcome, Server, Telling, Told, encode};
 use interlingua_mcp::wire::content::Verbatim;
 use interlingua_mcp::wire::meta;
 use interlingua_model::peer::View;
@@ -78,7 +78,7 @@ fn asked(frame: &'static str) -> AskedOf {
     AskedOf { id: id.clone(), said, incoming }
 }
 
-fn ended(id: &Id, ended: Ended) -> String {
+fn ended(id: &Id, ended: RequestOutcome) -> String {
     match ended {
         Ok(written) => utf8(&written.message(id)),
         Err(refused) => {
@@ -141,7 +141,7 @@ fn sent(call: &Call) -> Vec<Sent> {
 
 fn replied() -> Vec<Record> {
     let (version, verb, view) = (Version::LATEST, Verb::Call, View::Full);
-    let leg = Leg { peer: PEER.into(), version, verb, is_hub: false, expires: NOW, view };
+    let leg = ReplyContext { peer: PEER.into(), version, verb, is_hub: false, expires: NOW, view };
     let record = |frame| match message(frame) {
         Message::Notification(told) => {
             let event = leg.notification(&told.method, &told.params, &"key-1".into(), 0);

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use interlingua_model::{Call, Carried, Entry, Event, HubId, QuestionId, Record, TaskId};
-use interlingua_nlip::client::{self, Leg, Replied, TokenJar, Tongue};
+use interlingua_nlip::client::{self, Replied, ReplyContext, TokenJar, Tongue};
 use interlingua_nlip::decode::TaskWish;
 use interlingua_nlip::encode::{NoAddresses, Telling, encode};
 use interlingua_nlip::{Addressed, Context, Incoming, Keys, Limits, Meaning, Message, Own, decode, json};
@@ -63,7 +63,7 @@ fn sent(call: &Call) -> Vec<Sent> {
 
 fn replied() -> Vec<Record> {
     let question = QuestionId(TASK, 0);
-    let leg = Leg { peer: PEER.into(), tongue: Tongue::Plain, question, expires: NOW, depth: DEPTH };
+    let leg = ReplyContext { peer: PEER.into(), tongue: Tongue::Plain, question, expires: NOW, depth: DEPTH };
     let Carried { value, losses } = client::decode::reply(message(REPLY), &leg);
     match value {
         Replied::Finished(finished) => vec![Record::Emitted { event: Event::Finished(*finished), losses, raw: None }],

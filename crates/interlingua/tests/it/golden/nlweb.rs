@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use interlingua_model::{Call, Carried, Entry, Event, QuestionId, Record};
 use interlingua_nlweb::Dialect;
-use interlingua_nlweb::client::decode::{Leg, Replied, Words};
+use interlingua_nlweb::client::decode::{Replied, ReplyContext, Words};
 use interlingua_nlweb::client::{Reply, Request, encode as client};
 use interlingua_nlweb::decode::{Arrived, Context, Incoming, Own, decode};
 use interlingua_nlweb::encode::{Envelope, Frame, Streamed, Telling, encode};
@@ -62,7 +62,7 @@ fn sent(call: &Call) -> Vec<Sent> {
 fn replied() -> Vec<Record> {
     let mut reply = Reply::default();
     REPLY.iter().for_each(|message| reply.hear(&Bytes::from_static(message.as_bytes()), DEPTH));
-    let leg = Leg { peer: PEER.into(), is_hub: false, question: QuestionId(TASK, 0), expires: NOW };
+    let leg = ReplyContext { peer: PEER.into(), is_hub: false, question: QuestionId(TASK, 0), expires: NOW };
     let Carried { value, losses } = leg.reply(&reply, 200, None, Words::Untold);
     match value {
         Replied::Finished(finished) => vec![Record::Emitted { event: Event::Finished(*finished), losses, raw: None }],

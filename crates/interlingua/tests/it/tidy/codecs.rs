@@ -24,8 +24,12 @@ const PROTOCOLS: [(&str, &[Lacking], &[&str]); 6] = [
         &["inside", "memory", "protocol", "refusal", "self_proving_token", "sessions", "spellings"],
     ),
     ("mcp", &[], &["protocol", "refusal"]),
-    ("a2a", &[], &["called_agents", "desk", "protocol", "push", "refusal", "signing"]),
-    ("aip", &[], &["desk", "device", "extensions", "protocol", "queue", "registrar", "results", "visibility"]),
+    ("a2a", &[], &["called_agents", "protocol", "push", "refusal", "server_state", "signing"]),
+    (
+        "aip",
+        &[],
+        &["device", "extensions", "protocol", "queue", "registrar", "results", "server_runtime", "visibility"],
+    ),
     ("nlweb", &[], &["protocol", "refusal"]),
 ];
 

@@ -1,4 +1,4 @@
-//! A name means one thing: no type's name is defined more than twice in a crate.
+//! A name means one thing: no type's name is defined more than twice in a crate, and some names say too little for any type.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,21 @@ const EXCEPTED: &[(&str, &[&str], &str)] = &[(
     &["Record", "Happening", "Decision", "Effect", "Damaged", "Step"],
     "the words of every state machine, used with the name of its module: `agent::Record`",
 )];
+
+/// Names that no type has, with what to call it instead. Each of them once named several types in different crates.
+const VAGUE: &[(&str, &str)] = &[
+    ("Lost", "the error of a transport or of a command"),
+    ("Ended", "a failure, a final result or a reason to stop"),
+    ("Talk", "an outbound call, a socket or a session"),
+    ("Work", "a future, a cost, or what follows a task"),
+    ("Line", "a line of what: an input, a reply, a page; or a connection, an interface, a context"),
+    ("Flight", "a request in flight"),
+    ("Seats", "the rounds of a team"),
+    ("Desk", "the state or the runtime of a server, an outbox, a list of sign-ins"),
+    ("Claim", "a reservation, an authorization, an identity, a predicate"),
+    ("Leg", "the context or the recipient of a message"),
+    ("Rest", "encryption at rest, or the state of a stream or a session"),
+];
 
 /// The names of types that the items define, also in modules within.
 fn types(items: &[Item]) -> Vec<String> {
@@ -54,6 +69,18 @@ fn homonyms(read: &Crate) -> Vec<String> {
     too_often.map(|(name, places)| format!("{name} is defined in {}", places.join(", "))).collect()
 }
 
+fn vague(read: &Crate) -> Vec<String> {
+    let meant = |name: &str| VAGUE.iter().find(|(vague, _)| *vague == name).map(|(_, meant)| *meant);
+    let found = defined(read).into_iter().filter_map(|(name, places)| meant(&name).map(|meant| (name, places, meant)));
+    found.map(|(name, places, meant)| format!("{name} in {} may be {meant}", places.join(", "))).collect()
+}
+
+#[test]
+fn no_type_has_a_name_that_says_too_little() {
+    let found: Vec<String> = crates().iter().flat_map(vague).collect();
+    assert!(found.is_empty(), "call each what it is:\n{}", found.join("\n"));
+}
+
 #[test]
 fn no_name_of_a_type_is_defined_more_than_twice_in_a_crate() {
     let found: Vec<String> = crates().iter().flat_map(homonyms).collect();
@@ -82,4 +109,14 @@ fn a_name_that_three_types_have_is_found() {
     ]));
     let src = "crates/made-up/src";
     assert_eq!(found, [format!("Held is defined in {src}/lib.rs, {src}/one.rs, {src}/two.rs")]);
+}
+
+#[test]
+fn a_type_with_a_vague_name_is_found() {
+    let found = vague(&made_up(&[
+        ("lib.rs", "mod one; struct SignIns;"),
+        ("one.rs", "mod within { type Desk = u8; } enum Step { Flight } #[cfg(test)] mod tests { struct Talk; }"),
+    ]));
+    let meant = "the state or the runtime of a server, an outbox, a list of sign-ins";
+    assert_eq!(found, [format!("Desk in crates/made-up/src/one.rs may be {meant}")]);
 }

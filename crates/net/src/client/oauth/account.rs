@@ -22,9 +22,9 @@ use tokio::sync::{Semaphore, watch};
 use super::OAuthGrant;
 use super::Problem;
 use super::authority::Authority;
-use super::desk::{Pending, ReturnAddress, SignIn};
 use super::discover::Found;
 use super::kept::{self, Kept};
+use super::sign_ins::{Pending, ReturnAddress, SignIn};
 
 /// A token that ends so soon is renewed before it is shown.
 const MARGIN: Duration = Duration::from_secs(30);
@@ -118,7 +118,7 @@ impl Account {
         let mut news = self.news();
         loop {
             let waiting = self.held().waiting.clone();
-            let open = |sign_in: &SignIn| self.authority.desk().is_ok_and(|desk| desk.is_open(sign_in));
+            let open = |sign_in: &SignIn| self.authority.sign_ins().is_ok_and(|sign_ins| sign_ins.is_open(sign_in));
             if !waiting.as_ref().is_some_and(open) || news.changed().await.is_err() {
                 return;
             }
@@ -207,8 +207,8 @@ impl Account {
         if self.held().generation != shown.generation {
             return Ok(Judged::Again);
         }
-        let (desk, waiting) = (self.authority.desk()?, self.held().waiting.clone());
-        if let Some(sign_in) = waiting.filter(|it| desk.is_open(it) && it.scopes.cover(&named(challenge))) {
+        let (sign_ins, waiting) = (self.authority.sign_ins()?, self.held().waiting.clone());
+        if let Some(sign_in) = waiting.filter(|it| sign_ins.is_open(it) && it.scopes.cover(&named(challenge))) {
             return Ok(Judged::SignIn(sign_in));
         }
         let found = self.authority.discover(challenge).await?;
@@ -261,12 +261,12 @@ impl Account {
 
     /// Somebody is sent to sign in.
     async fn send(self: &Arc<Self>, found: Found, scopes: Scopes) -> Result<SignIn, Problem> {
-        let desk = self.authority.desk()?;
-        let redirect = desk.redirect(&self.returns_by(&found.server.issuer)).await?;
+        let sign_ins = self.authority.sign_ins()?;
+        let redirect = sign_ins.redirect(&self.returns_by(&found.server.issuer)).await?;
         self.authority.check_sign_in(&found.server).await?;
         let client = self.authority.client(&found.server, &redirect).await?;
         let scopes = scope::lasting(scopes, &found.server);
-        let sign_in = desk.send(self, (found.server, client, found.resource.resource), scopes).await?;
+        let sign_in = sign_ins.send(self, (found.server, client, found.resource.resource), scopes).await?;
         self.held().waiting = Some(sign_in.clone());
         tracing::info!(event = "oauth_sign_in_required", peer = %self.peer(), owner = self.owner.as_ref().map(tracing::field::display), "a person must sign in at the peer");
         Ok(sign_in)

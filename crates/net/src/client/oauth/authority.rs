@@ -20,14 +20,14 @@ use interlingua_wire::oauth::scope::Scopes;
 use interlingua_wire::oauth::token::{Token, refusal};
 
 use super::Problem;
-use super::desk::{Desk, ReturnAddress};
 use super::kept::{self, KeptClient};
+use super::sign_ins::{ReturnAddress, SignIns};
 use super::{OAuth, OAuthGrant};
 use crate::client::guard::{Private, Reach};
 use crate::client::http::{Pool, read, whole};
 use crate::client::place::{self, Own};
 use crate::client::tls::{self, Trust};
-use crate::client::transport_error::Lost;
+use crate::client::transport_error::TransportError;
 use interlingua_hub::{Hub, entropy};
 use interlingua_settings::Secret;
 
@@ -47,7 +47,7 @@ pub struct Authority {
     pub(super) scopes: Scopes,
     pub(super) hub: Weak<Hub>,
     /// Who was sent to sign in: it holds whoever is on the way, and so this.
-    desk: Weak<Desk>,
+    sign_ins: Weak<SignIns>,
     /// Which addresses that the server names are its own.
     pub(super) own: Arc<Own>,
     /// The one authorization server that configuration believes.
@@ -69,7 +69,7 @@ pub(super) struct Answer {
 impl Authority {
     /// For the server at `server`. One that configuration places inside may name its own address there.
     pub fn new(
-        (hub, desk): (&Arc<Hub>, &Arc<Desk>),
+        (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
         peer: &PeerId,
         (server, own): (&Uri, Arc<Own>),
         ca: Option<&Path>,
@@ -91,7 +91,7 @@ impl Authority {
             grant: config.grant,
             scopes: Scopes::of(config.scopes.iter().map(String::as_str)),
             hub: Arc::downgrade(hub),
-            desk: Arc::downgrade(desk),
+            sign_ins: Arc::downgrade(sign_ins),
             own,
             issuer: config.issuer.clone(),
             identity: identity(config),
@@ -111,8 +111,8 @@ impl Authority {
         self.hub.upgrade().ok_or(Problem::Stopping)
     }
 
-    pub(super) fn desk(&self) -> Result<Arc<Desk>, Problem> {
-        self.desk.upgrade().ok_or(Problem::Stopping)
+    pub(super) fn sign_ins(&self) -> Result<Arc<SignIns>, Problem> {
+        self.sign_ins.upgrade().ok_or(Problem::Stopping)
     }
 
     pub(super) async fn get(&self, url: &str, what: &'static str) -> Result<Answer, Problem> {
@@ -121,21 +121,21 @@ impl Authority {
     }
 
     async fn send(&self, request: http::request::Builder, body: Bytes, what: &'static str) -> Result<Answer, Problem> {
-        let lost = |lost: Lost| Problem::Lost { what, lost };
-        let request = request.body(whole(body)).map_err(|error| lost(Lost::unconnected(error)))?;
+        let lost = |lost: TransportError| Problem::Lost { what, lost };
+        let request = request.body(whole(body)).map_err(|error| lost(TransportError::unconnected(error)))?;
         let asked = async {
             let response = self.pool.send(request).await?;
             let status = response.status();
             Ok(Answer { status, body: read(response, LIMIT).await? })
         };
         let answered = tokio::time::timeout(PATIENCE, asked).await;
-        answered.unwrap_or_else(|_| Err(Lost::broken("no answer in time"))).map_err(lost)
+        answered.unwrap_or_else(|_| Err(TransportError::broken("no answer in time"))).map_err(lost)
     }
 
     /// Who the hub is to this authorization server: registers where it is not known yet, once.
     pub(super) async fn client(&self, server: &AuthorizationServer, redirect: &str) -> Result<Client, Problem> {
         let hub = self.hub()?;
-        let own = self.desk()?.document(&self.returns_by(&server.issuer));
+        let own = self.sign_ins()?.document(&self.returns_by(&server.issuer));
         let configured = Configured { document: self.configured.document.clone().or(own), ..self.configured.clone() };
         let at = match configured.way(server)? {
             Way::Known(client) => {
@@ -196,7 +196,7 @@ impl Authority {
     /// Nobody's browser is sent to the hub itself in the name of a server.
     pub(super) async fn check_sign_in(&self, server: &AuthorizationServer) -> Result<(), Problem> {
         let authorize: Uri = server.sign_in()?.parse().map_err(|_| Invalid::Address("authorization_endpoint"))?;
-        let reached = self.desk()?.reached().and_then(|base| place::origin(&base.parse().ok()?));
+        let reached = self.sign_ins()?.reached().and_then(|base| place::origin(&base.parse().ok()?));
         let itself = place::origin(&authorize).is_none_or(|origin| Some(origin) == reached);
         if itself || self.reach.leads_home(&authorize).await {
             return Err(Problem::Own("authorization_endpoint"));

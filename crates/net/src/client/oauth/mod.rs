@@ -7,7 +7,7 @@
 //! | [`authority`] | one server: what configuration says of it, and the requests that are made |
 //! | [`discover`] | who gives tokens for it |
 //! | [`account`] | one owner's token for one server: shown, challenged, renewed by one for all who wait |
-//! | [`desk`] | who was sent to sign in and has not come back |
+//! | [`sign_ins`] | who was sent to sign in and has not come back |
 //! | [`kept`] | what outlives the hub, sealed |
 //!
 //! Deliberately absent: a caller's own token, which is never sent on, and any token that was not asked for the very server it is
@@ -15,23 +15,23 @@
 
 mod account;
 mod authority;
-mod desk;
 mod discover;
 mod kept;
 mod settings;
+mod sign_ins;
 
 use interlingua_model::BadLink;
 use interlingua_wire::oauth::Invalid;
 
 use super::place::Elsewhere;
-use super::transport_error::Lost;
+use super::transport_error::TransportError;
 
 pub use account::{Account, Judged, Shown};
 pub use authority::Authority;
-pub use desk::{Desk, SignIn};
-pub use desk::{ReturnAddress, SIGN_IN_EXPIRES};
 pub use kept::{CLIENTS, TOKENS, retain};
 pub use settings::{OAuth, OAuthGrant};
+pub use sign_ins::{ReturnAddress, SIGN_IN_EXPIRES};
+pub use sign_ins::{SignIn, SignIns};
 
 /// Everything that is kept for the server at `url`, which is this peer, under one name.
 pub fn place(peer: &str, url: &str) -> Option<String> {
@@ -53,7 +53,7 @@ pub enum Problem {
     #[error("its `{0}` is an address of this hub's own")]
     Own(&'static str),
     #[error("the {what} cannot be fetched: {lost}")]
-    Lost { what: &'static str, lost: Lost },
+    Lost { what: &'static str, lost: TransportError },
     #[error("the {what} cannot be fetched: HTTP {status}")]
     Status { what: &'static str, status: u16 },
     #[error("the authorization server refuses: {0}")]

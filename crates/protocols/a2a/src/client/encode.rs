@@ -21,14 +21,14 @@ const PROTOCOL: &str = "a2a";
 
 /// With whom one speaks, and in which of its conversations and tasks.
 #[derive(Debug, Clone)]
-pub struct Leg<'c> {
+pub struct Recipient<'c> {
     pub card: &'c AgentCard,
     pub context: Option<Text>,
     pub task: Option<Text>,
 }
 
 /// A call as a message. Blobs must be at hand: an agent cannot fetch from the hub's store.
-pub fn call(call: &Call, skill: &Skill, key: &MessageId, leg: &Leg<'_>) -> Result<Carried<Send>, Fault> {
+pub fn call(call: &Call, skill: &Skill, key: &MessageId, leg: &Recipient<'_>) -> Result<Carried<Send>, Fault> {
     let Ask::Invoke { input, .. } = &call.ask else {
         let text = "an agent can be spoken to and has nothing to read or complete";
         return Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text));
@@ -73,7 +73,7 @@ pub enum Answered {
     Decline,
 }
 
-pub fn answer(question: &Question, answer: &Answer, key: &MessageId, leg: &Leg<'_>) -> Carried<Answered> {
+pub fn answer(question: &Question, answer: &Answer, key: &MessageId, leg: &Recipient<'_>) -> Carried<Answered> {
     let mut losses = Vec::new();
     let says = |text: &str| vec![wire::Part::text(text)];
     let (parts, credential) = match answer {
@@ -89,7 +89,7 @@ pub fn answer(question: &Question, answer: &Answer, key: &MessageId, leg: &Leg<'
 }
 
 /// More input to a task that runs.
-pub fn more(input: &Input, key: &MessageId, leg: &Leg<'_>) -> Carried<Send> {
+pub fn more(input: &Input, key: &MessageId, leg: &Recipient<'_>) -> Carried<Send> {
     let mut losses = Vec::new();
     let parts = given(input, leg, &mut losses);
     let send = Send { message: leg.message(key, parts), configuration: usual(), metadata: None };
@@ -101,7 +101,7 @@ fn usual() -> Configuration {
     Configuration { history: Some(1), immediate: true, ..Configuration::default() }
 }
 
-impl Leg<'_> {
+impl Recipient<'_> {
     fn message(&self, key: &MessageId, mut parts: Vec<wire::Part>) -> Message {
         if parts.is_empty() {
             parts.push(wire::Part::text(""));
@@ -114,7 +114,7 @@ impl Leg<'_> {
 }
 
 /// To a hub the form as it was filled in; to others what was said, which the form was read from.
-fn given(input: &Input, leg: &Leg<'_>, losses: &mut Vec<Loss>) -> Vec<wire::Part> {
+fn given(input: &Input, leg: &Recipient<'_>, losses: &mut Vec<Loss>) -> Vec<wire::Part> {
     match &input.args {
         Some(args) if leg.card.hub.is_some() => vec![arguments(args, false)],
         Some(args) if input.parts.is_empty() => vec![arguments(args, true)],
@@ -169,7 +169,7 @@ fn own_metadata(call: &Call) -> Option<&Json> {
 }
 
 /// The caller's own metadata goes on where it came in by this protocol; what the hub owns in it is written anew.
-fn metadata(call: &Call, skill: Option<&str>, purpose: Purpose<'_>, leg: &Leg<'_>) -> Option<Json> {
+fn metadata(call: &Call, skill: Option<&str>, purpose: Purpose<'_>, leg: &Recipient<'_>) -> Option<Json> {
     let via = call.via.as_ref().map(|via| via.hubs.as_slice()).unwrap_or_default();
     let outgoing = Outgoing { skill, priority: call.limits.priority, via, purpose };
     let ours = leg.card.hub.as_ref().and_then(|_| outgoing.metadata());

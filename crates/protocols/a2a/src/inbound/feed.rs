@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::links::Links;
 use crate::encode::{self, Telling, View, encode};
 use crate::wire::{TaskState, Update};
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::live::Reader;
 use interlingua_hub::{Hub, Running};
 use interlingua_machines::task::Task;
@@ -162,7 +162,7 @@ impl Feed {
         let Some(task) = &self.told else { return };
         let skill = task.route.as_ref().map(|route| &route.skill);
         let Ear { hub, by, wire, .. } = &self.ear;
-        hub.lost(&Leg { by, of: Named::of(task), wire: wire.clone(), skill }, &self.lost);
+        hub.lost(&LossContext { by, of: Named::of(task), wire: wire.clone(), skill }, &self.lost);
     }
 }
 

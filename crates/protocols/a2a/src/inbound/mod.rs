@@ -42,7 +42,7 @@ use super::push::{Asker, From};
 use super::signing::KEYS;
 use crate::Endpoint;
 use interlingua_access::Shown;
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::live::no_such_task;
 
 pub fn routes(state: Arc<Endpoint>) -> Router {
@@ -185,7 +185,7 @@ impl Asking<'_> {
     /// What this protocol could not carry of a task, in the message that asked or in what answers it.
     fn lost(&self, task: &Task, losses: &[Loss]) {
         let skill = task.route.as_ref().map(|route| &route.skill);
-        let leg = Leg { by: &self.by, of: Named::of(task), wire: self.version.wire(), skill };
+        let leg = LossContext { by: &self.by, of: Named::of(task), wire: self.version.wire(), skill };
         self.shared().hub.lost(&leg, losses);
     }
 

@@ -13,7 +13,7 @@ use interlingua_model::{
 use super::feed::Feed;
 use super::{Asking, Reply};
 use crate::push::From;
-use interlingua_hub::audit::losses::Leg;
+use interlingua_hub::audit::losses::LossContext;
 use interlingua_hub::live::no_such_task;
 use interlingua_hub::{Running, entropy};
 
@@ -97,7 +97,7 @@ impl Asking<'_> {
                 let message = encode::message(id, context, &finished, &finished.output.parts, &before, &NoAddresses);
                 opened.losses.extend(message.losses);
                 let (by, of, wire) = (&self.by, opened.running.named(), self.version.wire());
-                self.shared().hub.lost(&Leg { by, of, wire, skill: skill.as_ref() }, &opened.losses);
+                self.shared().hub.lost(&LossContext { by, of, wire, skill: skill.as_ref() }, &opened.losses);
                 Ok(Update::Message(message.value))
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::client::encode::{self, Answered, Leg};
+use crate::client::encode::{self, Answered, Recipient};
 use crate::client::fault::Why;
 use crate::client::follow::Teller;
 use crate::client::remote::Remote;
@@ -22,16 +22,16 @@ use tokio::time::Instant;
 
 use super::events::Events;
 use super::follow;
-use super::interface::{Heard, Line, Trouble};
+use super::interface::{Heard, InterfaceClient, Trouble};
 use super::known::Known;
 use super::legs::LegKey;
 use super::peer::A2aPeer;
 use interlingua_hub::Hub;
-use interlingua_net::client::call_failure::{self, Ended};
+use interlingua_net::client::call_failure::{self, CallFailure};
 use interlingua_net::client::health::{Probed, Went};
 use interlingua_net::client::live::{late, told};
 use interlingua_net::client::retry;
-use interlingua_net::client::transport_error::{self, Begun, Lost};
+use interlingua_net::client::transport_error::{self, Begun, TransportError};
 
 /// Content goes inside a message, in base64: so much of it and no more.
 const MOST_INLINE: u64 = 16 << 20;
@@ -39,7 +39,7 @@ const MOST_INLINE: u64 = 16 << 20;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An exchange under way.
-pub(super) struct Talk {
+pub(super) struct OutboundCall {
     pub(super) peer: Arc<A2aPeer>,
     pub(super) hub: Arc<Hub>,
     pub(super) known: Arc<Known>,
@@ -67,13 +67,13 @@ enum Begin {
     Attach,
 }
 
-impl Talk {
+impl OutboundCall {
     pub(super) async fn new(
         peer: Arc<A2aPeer>,
         hub: Arc<Hub>,
         known: Arc<Known>,
         dispatch: Dispatch,
-    ) -> Result<Talk, Fault> {
+    ) -> Result<OutboundCall, Fault> {
         let owner = dispatch.by.owner();
         let leg = dispatch.call.remembered_by(&dispatch.by).map(|conversation| {
             let (address, owner) = (peer.address.origin.to_string(), owner.to_string());
@@ -96,7 +96,7 @@ impl Talk {
         let following = Following::new(teller, remote);
         let losses = Vec::new();
         let (credential, keeping) = (None, None);
-        Ok(Talk {
+        Ok(OutboundCall {
             peer,
             hub,
             known,
@@ -117,7 +117,7 @@ impl Talk {
         let until = self.until;
         let begun = tokio::select! {
             begun = self.begin() => begun,
-            () = late(until) => Err(Ended::Failed(self.too_late())),
+            () = late(until) => Err(CallFailure::Failed(self.too_late())),
         };
         match begun {
             Ok(Begin::Attach) => Ok(follow::live(self, Vec::new(), None)),
@@ -130,7 +130,7 @@ impl Talk {
     async fn heard(mut self, update: Update, events: Option<Box<Events>>) -> Result<Reply, Fault> {
         let heard = match self.hear(update) {
             Ok(heard) => heard,
-            Err(fault) => return Ended::Failed(fault).reply(),
+            Err(fault) => return CallFailure::Failed(fault).reply(),
         };
         match <[Told; 1]>::try_from(heard) {
             Ok([Told::Finished(mut finished, losses)]) => {
@@ -149,12 +149,12 @@ impl Talk {
         }
     }
 
-    async fn begin(&mut self) -> Result<Begin, Ended> {
+    async fn begin(&mut self) -> Result<Begin, CallFailure> {
         let Some(answering) = self.dispatch.answering.take() else {
             if self.dispatch.remote.is_some() {
                 return match self.following.remote() {
                     Some(_) => Ok(Begin::Attach),
-                    None => Err(Ended::Failed(self.unknown())),
+                    None => Err(CallFailure::Failed(self.unknown())),
                 };
             }
             let send = self.message().await?;
@@ -173,12 +173,12 @@ impl Talk {
             }
             Answered::Decline => {
                 self.let_go().await;
-                Err(Ended::Failed(self.unanswered(&answering.question.text)))
+                Err(CallFailure::Failed(self.unanswered(&answering.question.text)))
             }
         }
     }
 
-    async fn message(&mut self) -> Result<Send, Ended> {
+    async fn message(&mut self) -> Result<Send, CallFailure> {
         let mut call = self.dispatch.call.clone();
         if let Wanted::Invoke { input, .. } = &mut call.ask {
             self.bring(&mut input.parts).await?;
@@ -188,10 +188,10 @@ impl Talk {
         Ok(said.value)
     }
 
-    pub(super) fn leg(&self) -> Leg<'_> {
+    pub(super) fn leg(&self) -> Recipient<'_> {
         let remote = self.following.remote();
         let context = remote.and_then(|remote| remote.context.clone()).or_else(|| self.context.clone());
-        Leg { card: &self.known.card, context, task: remote.map(|remote| remote.task.clone()) }
+        Recipient { card: &self.known.card, context, task: remote.map(|remote| remote.task.clone()) }
     }
 
     /// An agent cannot fetch from the hub's store: what is there goes inside.
@@ -211,7 +211,7 @@ impl Talk {
 
     /// Sends a message and waits for what comes first. What cannot have reached the agent is tried by its other interfaces,
     /// then again.
-    async fn open(&mut self, send: &Send) -> Result<Begin, Ended> {
+    async fn open(&mut self, send: &Send) -> Result<Begin, CallFailure> {
         let mut attempt = 1;
         loop {
             let trouble = match self.by_any_line(send).await {
@@ -253,7 +253,7 @@ impl Talk {
                 Err(trouble) => return Err(trouble),
             }
         }
-        Err(last.unwrap_or_else(|| Trouble::Lost(Lost::unconnected("it has no interface"))))
+        Err(last.unwrap_or_else(|| Trouble::Lost(TransportError::unconnected("it has no interface"))))
     }
 
     /// By a stream where the card promises one. A card may promise too much.
@@ -273,12 +273,12 @@ impl Talk {
             Heard::Update(update) => Ok(Begin::Heard(update, None)),
             Heard::Stream(mut events) => match events.next().await? {
                 Some(update) => Ok(Begin::Heard(Box::new(update), Some(events))),
-                None => Err(Lost::broken("the stream ended before it began").into()),
+                None => Err(TransportError::broken("the stream ended before it began").into()),
             },
         }
     }
 
-    fn line(&self) -> &Line {
+    fn line(&self) -> &InterfaceClient {
         &self.known.lines[self.line]
     }
 
@@ -309,9 +309,9 @@ impl Talk {
     pub(super) async fn ask_soon(&self, ask: &Ask<'_>) -> Result<Update, Trouble> {
         match tokio::time::timeout(PATIENCE, self.ask(ask)).await {
             Ok(Ok(Heard::Update(update))) => Ok(*update),
-            Ok(Ok(Heard::Stream(_))) => Err(Lost::broken("a stream where there is none").into()),
+            Ok(Ok(Heard::Stream(_))) => Err(TransportError::broken("a stream where there is none").into()),
             Ok(Err(trouble)) => Err(trouble),
-            Err(late) => Err(Lost::broken(late).into()),
+            Err(late) => Err(TransportError::broken(late).into()),
         }
     }
 
@@ -368,7 +368,7 @@ impl Talk {
         call_failure::unknown(&self.peer.name)
     }
 
-    pub(super) fn ended(&self, trouble: Trouble) -> Ended {
+    pub(super) fn ended(&self, trouble: Trouble) -> CallFailure {
         let fault = |kind, what: &str| self.peer.fault(kind, what);
         match trouble {
             Trouble::Refused(refusal) => {
@@ -376,12 +376,12 @@ impl Talk {
                 if matches!(refusal.why, Why::SkillNotFound | Why::Extension) {
                     self.peer.again.notify_one();
                 }
-                if refusal.is_outcome() { Ended::Failed(fault) } else { Ended::Refused(fault) }
+                if refusal.is_outcome() { CallFailure::Failed(fault) } else { CallFailure::Refused(fault) }
             }
             Trouble::Bad(invalid) => {
-                Ended::Failed(fault(FaultKind::BadReply, &format!("does not answer as an A2A agent: {invalid}")))
+                CallFailure::Failed(fault(FaultKind::BadReply, &format!("does not answer as an A2A agent: {invalid}")))
             }
-            Trouble::Lost(lost) => Ended::lost(&self.peer.name, &lost, self.repeatable()),
+            Trouble::Lost(lost) => CallFailure::lost(&self.peer.name, &lost, self.repeatable()),
         }
     }
 }

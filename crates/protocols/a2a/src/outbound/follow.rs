@@ -17,7 +17,7 @@ use interlingua_model::{
 };
 use tokio::sync::mpsc;
 
-use super::call::Talk;
+use super::call::OutboundCall;
 use super::events::Events;
 use super::interface::{Heard, Trouble};
 use interlingua_net::client::live::{self, late};
@@ -28,20 +28,27 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// How often an agent may fail to tell of a task before it is given up on.
 const MAX_SILENT: u32 = 10;
 
-pub(super) fn live(talk: Talk, told: Vec<Told>, events: Option<Box<Events>>) -> Reply {
+pub(super) fn live(talk: OutboundCall, told: Vec<Told>, events: Option<Box<Events>>) -> Reply {
     live::live(
         |_| Ok(()),
         |out, signals| {
-            let work =
-                Work { talk: Some(talk), out, signals, open: None, asked: 0, cancelling: None, pause: FIRST_PAUSE };
+            let work = TaskFollower {
+                talk: Some(talk),
+                out,
+                signals,
+                open: None,
+                asked: 0,
+                cancelling: None,
+                pause: FIRST_PAUSE,
+            };
             work.run(told, events)
         },
     )
 }
 
-struct Work {
+struct TaskFollower {
     /// Gone once the agent need not be told of the end.
-    talk: Option<Talk>,
+    talk: Option<OutboundCall>,
     out: mpsc::Sender<Record>,
     signals: mpsc::Receiver<Signal>,
     /// What the agent asked while it goes on.
@@ -66,7 +73,7 @@ enum Flow {
     Over,
 }
 
-impl Drop for Work {
+impl Drop for TaskFollower {
     fn drop(&mut self) {
         let Some(talk) = self.talk.take() else { return };
         let supervisor = talk.hub.supervisor().clone();
@@ -76,7 +83,7 @@ impl Drop for Work {
     }
 }
 
-impl Work {
+impl TaskFollower {
     async fn run(mut self, told: Vec<Told>, events: Option<Box<Events>>) {
         if self.tell(told).await == Flow::Over {
             return;

@@ -18,7 +18,7 @@ use super::interface::{DEPTH, Heard, Trouble};
 use interlingua_net::client::answers::Coming;
 use interlingua_net::client::h2_pool::{H2Pool, Seat};
 use interlingua_net::client::http::whole;
-use interlingua_net::client::transport_error::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, TransportError, Why};
 
 const TIMEOUT: &str = "grpc-timeout";
 const ACCEPT_ENCODING: &str = "grpc-accept-encoding";
@@ -33,7 +33,7 @@ pub(super) async fn ask(
 ) -> Result<Heard, Trouble> {
     let (method, version) = (ask.method(), interface.version);
     // What the hub itself wrote always fits its message.
-    let call = request::grpc(ask, version, interface.tenant.as_deref()).map_err(Lost::unconnected)?;
+    let call = request::grpc(ask, version, interface.tenant.as_deref()).map_err(TransportError::unconnected)?;
     let (response, seat) = lanes.send(request_of(call, at, headers, wait)?).await?;
     let (head, body) = response.into_parts();
     let media = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -55,10 +55,10 @@ fn request_of(
     at: &Uri,
     headers: &HeaderMap,
     wait: Option<Duration>,
-) -> Result<Request<interlingua_net::client::http::Body>, Lost> {
+) -> Result<Request<interlingua_net::client::http::Body>, TransportError> {
     let mut parts = at.clone().into_parts();
-    parts.path_and_query = Some(PathAndQuery::try_from(call.path).map_err(Lost::unconnected)?);
-    let mut request = Request::post(Uri::from_parts(parts).map_err(Lost::unconnected)?);
+    parts.path_and_query = Some(PathAndQuery::try_from(call.path).map_err(TransportError::unconnected)?);
+    let mut request = Request::post(Uri::from_parts(parts).map_err(TransportError::unconnected)?);
     if let Some(given) = request.headers_mut() {
         given.extend(headers.clone());
         given.insert(CONTENT_TYPE, HeaderValue::from_static(grpc::MEDIA));
@@ -67,7 +67,7 @@ fn request_of(
         let wait = wait.and_then(grpc::write_timeout).and_then(|text| HeaderValue::try_from(text).ok());
         given.extend(wait.map(|wait| (http::HeaderName::from_static(TIMEOUT), wait)));
     }
-    request.body(whole(call.body)).map_err(Lost::unconnected)
+    request.body(whole(call.body)).map_err(TransportError::unconnected)
 }
 
 fn status(headers: &HeaderMap) -> Option<Status> {
@@ -91,7 +91,7 @@ impl Answer {
                 Ok(Some(update)) => return Ok(Some(update)),
                 Ok(None) => {}
                 Err(Bad::TooLarge) => {
-                    return Err(Lost::new(Begun::Perhaps, Why::TooLarge, grpc::BadFrame::TooLarge).into());
+                    return Err(TransportError::new(Begun::Perhaps, Why::TooLarge, grpc::BadFrame::TooLarge).into());
                 }
                 Err(Bad::Invalid(invalid)) => return Err(Trouble::Bad(invalid)),
             }
@@ -114,7 +114,7 @@ impl Answer {
         match self.messages.end() {
             End::Done => Ok(None),
             End::Refused(refusal) => Err(Trouble::Refused(refusal)),
-            End::Broken(why) => Err(Lost::broken(why).into()),
+            End::Broken(why) => Err(TransportError::broken(why).into()),
         }
     }
 

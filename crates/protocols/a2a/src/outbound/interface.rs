@@ -19,7 +19,7 @@ use super::grpc;
 use interlingua_net::client::answers::Coming;
 use interlingua_net::client::h2_pool::H2Pool;
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 use interlingua_net::large;
 
 pub(super) const DEPTH: usize = 128;
@@ -42,13 +42,13 @@ pub(super) enum Heard {
 #[derive(Debug)]
 pub(super) enum Trouble {
     Refused(Refusal),
-    Lost(Lost),
+    Lost(TransportError),
     /// Something that is no answer.
     Bad(Invalid),
 }
 
-impl From<Lost> for Trouble {
-    fn from(lost: Lost) -> Trouble {
+impl From<TransportError> for Trouble {
+    fn from(lost: TransportError) -> Trouble {
         Trouble::Lost(lost)
     }
 }
@@ -60,7 +60,7 @@ impl From<Invalid> for Trouble {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct InterfaceClient {
     pub(super) interface: Interface,
     pub(super) uri: Uri,
     wire: Wire,
@@ -112,9 +112,9 @@ impl Web {
     }
 }
 
-impl Line {
-    pub(super) fn new(interface: Interface, uri: Uri) -> Line {
-        Line { wire: Wire::of(interface.binding), interface, uri }
+impl InterfaceClient {
+    pub(super) fn new(interface: Interface, uri: Uri) -> InterfaceClient {
+        InterfaceClient { wire: Wire::of(interface.binding), interface, uri }
     }
 
     /// The headers that every request on it has.
@@ -180,15 +180,15 @@ impl Line {
     }
 
     /// A path below the interface's address. Some cards of 0.3 name the version in it already.
-    fn below(&self, path: &str) -> Result<Uri, Lost> {
+    fn below(&self, path: &str) -> Result<Uri, TransportError> {
         let base = self.uri.path().trim_end_matches('/');
         let base = match self.interface.version {
             Version::V03 => base.strip_suffix("/v1").unwrap_or(base),
             Version::V1 => base,
         };
         let mut parts = self.uri.clone().into_parts();
-        parts.path_and_query = Some(format!("{base}{path}").parse().map_err(Lost::unconnected)?);
-        Uri::from_parts(parts).map_err(Lost::unconnected)
+        parts.path_and_query = Some(format!("{base}{path}").parse().map_err(TransportError::unconnected)?);
+        Uri::from_parts(parts).map_err(TransportError::unconnected)
     }
 
     async fn send(
@@ -199,7 +199,7 @@ impl Line {
         uri: &Uri,
         body: Option<Bytes>,
         headers: &HeaderMap,
-    ) -> Result<Response<Coming>, Lost> {
+    ) -> Result<Response<Coming>, TransportError> {
         let accept = if ask.method().streams() { EITHER } else { ANSWERS };
         let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, accept);
         if body.is_some() {
@@ -208,7 +208,7 @@ impl Line {
         if let Some(given) = request.headers_mut() {
             given.extend(headers.clone());
         }
-        pool.send(request.body(whole(body.unwrap_or_default())).map_err(Lost::unconnected)?).await
+        pool.send(request.body(whole(body.unwrap_or_default())).map_err(TransportError::unconnected)?).await
     }
 
     /// Reads an answer by what it is: events where they were asked for, an error by its body, else one message.

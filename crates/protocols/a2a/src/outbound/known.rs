@@ -11,7 +11,7 @@ use interlingua_model::{
 use serde::{Deserialize, Serialize};
 
 use super::address::Address;
-use super::interface::{DEPTH, Line};
+use super::interface::{DEPTH, InterfaceClient};
 use super::trust::{KeySet, Trust};
 use crate::settings::{A2aBinding, A2aPeer};
 use interlingua_hub::Hub;
@@ -32,7 +32,7 @@ pub(super) struct Known {
     pub(super) vouched: Option<Vouched>,
     sets: Vec<KeySet>,
     /// Its interfaces that can be spoken to, best first.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<InterfaceClient>,
     pub(super) credentials: Credentials,
     skills: Vec<Skill>,
     pub(super) problems: Vec<Text>,
@@ -155,7 +155,7 @@ fn unknown_card(name: &PeerId, title: Text, description: Text, skills: Vec<Skill
     }
 }
 
-fn lines(card: &AgentCard, address: &Address, a2a: &A2aPeer, problems: &mut Vec<Text>) -> Vec<Line> {
+fn lines(card: &AgentCard, address: &Address, a2a: &A2aPeer, problems: &mut Vec<Text>) -> Vec<InterfaceClient> {
     let wanted = |binding: Binding| match a2a.binding {
         None => true,
         Some(A2aBinding::Jsonrpc) => binding == Binding::JsonRpc,
@@ -169,7 +169,7 @@ fn lines(card: &AgentCard, address: &Address, a2a: &A2aPeer, problems: &mut Vec<
             Binding::Grpc => address.service(&interface.url),
         };
         match at {
-            Ok(uri) => lines.push(Line::new(interface.clone(), uri)),
+            Ok(uri) => lines.push(InterfaceClient::new(interface.clone(), uri)),
             Err(problem) => problems.push(problem.into()),
         }
     }

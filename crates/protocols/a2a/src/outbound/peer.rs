@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::address::Address;
-use super::call::Talk;
+use super::call::OutboundCall;
 use super::interface::Ways;
 use super::known::{Known, Reader};
 use super::trust::Trust;
@@ -153,7 +153,7 @@ impl A2aPeer {
         }
         let usable = self.known().filter(|known| !known.lines.is_empty());
         let known = usable.ok_or_else(|| self.unusable(&dispatch.by))?;
-        Talk::new(self, hub, known, dispatch).await?.run().await
+        OutboundCall::new(self, hub, known, dispatch).await?.run().await
     }
 }
 

@@ -21,7 +21,7 @@ use interlingua_net::client::credentials::Credentials;
 use interlingua_net::client::health::{self, Probed, Went, is_registered};
 use interlingua_net::client::http::{read, whole};
 use interlingua_net::client::retry::jittered;
-use interlingua_net::client::transport_error::{Lost, Why};
+use interlingua_net::client::transport_error::{TransportError, Why};
 
 /// What is read of a card.
 const LIMIT: usize = 4 << 20;
@@ -61,12 +61,12 @@ enum Page {
 }
 
 enum Unread {
-    Lost(Lost),
+    Lost(TransportError),
     /// Somebody is there, and this is what is wrong with the card.
     Unusable(Text),
 }
 
-fn unreached(lost: &Lost) -> &'static str {
+fn unreached(lost: &TransportError) -> &'static str {
     match lost.why {
         Why::Certificate => "its certificate was refused",
         Why::Refused => "its address is one that this hub does not call",
@@ -101,7 +101,7 @@ impl A2aPeer {
         };
         let fetched = match tokio::time::timeout(PATIENCE, asking).await {
             Ok(fetched) => fetched,
-            Err(late) => Err(Unread::Lost(Lost::unconnected(late))),
+            Err(late) => Err(Unread::Lost(TransportError::unconnected(late))),
         };
         let reached = Went::Reached { knock: Some(started.elapsed()) };
         let (went, unread, new) = match fetched {
@@ -162,8 +162,9 @@ impl A2aPeer {
 
     /// The card of an agent that is not registered yet, and its tag.
     pub(super) async fn first_card(&self) -> Result<(Bytes, Option<String>), Text> {
-        let page =
-            tokio::time::timeout(PATIENCE, self.page()).await.unwrap_or(Err(Unread::Lost(Lost::unconnected("late"))));
+        let page = tokio::time::timeout(PATIENCE, self.page())
+            .await
+            .unwrap_or(Err(Unread::Lost(TransportError::unconnected("late"))));
         match page {
             Ok(Page::New { raw, etag }) => Ok((raw, etag)),
             Ok(Page::Same) => Err("it has no card".into()),
@@ -238,7 +239,8 @@ impl A2aPeer {
         if let Some(headers) = request.headers_mut() {
             known.map_or(&configured, |known| &known.credentials).apply(headers);
         }
-        let request = request.body(whole(Bytes::new())).map_err(|error| Unread::Lost(Lost::unconnected(error)))?;
+        let request =
+            request.body(whole(Bytes::new())).map_err(|error| Unread::Lost(TransportError::unconnected(error)))?;
         self.ways.pool.send(request).await.map_err(Unread::Lost)
     }
 }

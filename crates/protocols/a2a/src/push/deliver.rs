@@ -20,7 +20,7 @@ use super::http::{NotTaken, Webhooks};
 use interlingua_access::Access;
 use interlingua_hub::Hub;
 use interlingua_hub::audit::AuditLine;
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_net::client::retry::jittered;
 
 /// After so many failures in a row it is told no more.
@@ -150,7 +150,8 @@ impl Delivery {
         }
         if let Some(task) = &told {
             let (of, wire) = (Named::of(task), self.kept.version().wire());
-            self.hub.lost(&Leg { by: &by, of, wire, skill: task.route.as_ref().map(|route| &route.skill) }, &lost);
+            self.hub
+                .lost(&LossContext { by: &by, of, wire, skill: task.route.as_ref().map(|route| &route.skill) }, &lost);
         }
         Ok(())
     }

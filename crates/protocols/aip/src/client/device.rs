@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use interlingua_model::{Json, Text};
 
-use super::line::{Line, Phase, Step, Wants};
+use super::connection::{ClientConnection, Phase, Step, Wants};
 use crate::link::Tongue;
 use crate::say::Stamp;
 use crate::wire::{
@@ -29,7 +29,7 @@ pub struct Device {
     /// Names this running program.
     instance: Text,
     tongue: Tongue,
-    line: Line,
+    line: ClientConnection,
     info: Json,
     /// What it tells of its tools, in the wider profile.
     tools: Option<Json>,
@@ -97,7 +97,7 @@ impl From<Step> for Effect {
 
 impl Device {
     /// `instance` names the running program, and no other that ever ran.
-    pub fn new(id: Text, instance: Text, tongue: Tongue, line: Line, info: Json, platform: Text) -> Device {
+    pub fn new(id: Text, instance: Text, tongue: Tongue, line: ClientConnection, info: Json, platform: Text) -> Device {
         Device {
             id,
             instance,
@@ -113,7 +113,7 @@ impl Device {
         }
     }
 
-    pub fn line(&self) -> &Line {
+    pub fn line(&self) -> &ClientConnection {
         &self.line
     }
 

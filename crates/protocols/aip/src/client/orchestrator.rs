@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use interlingua_model::{Json, Text};
 
-use super::line::{Line, Phase, Step, Wants};
+use super::connection::{ClientConnection, Phase, Step, Wants};
 use crate::link::Tongue;
 use crate::say::Stamp;
 use crate::wire::{ClientKind, ClientMessage, ClientType, ServerKind, ServerMessage, Status};
@@ -22,7 +22,7 @@ pub struct Orchestrator {
     name: Text,
     target: Text,
     tongue: Tongue,
-    line: Line,
+    line: ClientConnection,
     waiting: VecDeque<ClientMessage>,
     /// Sent, and not acknowledged.
     asked: Option<ClientMessage>,
@@ -94,7 +94,7 @@ impl From<Step> for Output {
 }
 
 impl Orchestrator {
-    pub fn new(name: Text, target: Text, tongue: Tongue, line: Line) -> Orchestrator {
+    pub fn new(name: Text, target: Text, tongue: Tongue, line: ClientConnection) -> Orchestrator {
         Orchestrator {
             name,
             target,
@@ -107,7 +107,7 @@ impl Orchestrator {
         }
     }
 
-    pub fn line(&self) -> &Line {
+    pub fn line(&self) -> &ClientConnection {
         &self.line
     }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backoff::Backoff;
+use crate::client::connection::{ClientConnection, Pulse};
 use crate::client::device::{self, Effect, Happening};
-use crate::client::line::{Line, Pulse};
 use crate::link::Tongue;
 use crate::say::Stamp;
 use crate::wire::{Limits, ServerMessage};
@@ -89,7 +89,7 @@ impl Device {
         let mut looks = Machine::default();
         let account = looks.look(&join.disk);
         // Chance spreads the return of many devices that were cut off at once.
-        let line = Line::new(Pulse::default(), Backoff { jitter: 50, ..Backoff::device() }, hub.now());
+        let line = ClientConnection::new(Pulse::default(), Backoff { jitter: 50, ..Backoff::device() }, hub.now());
         let instance = uuid_v4(entropy::bits()).into();
         let platform = account.platform.as_str().into();
         let info = info(&join.id, &account);

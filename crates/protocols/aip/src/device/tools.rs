@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::registrar::LIST_TOOLS;
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::{Hub, entropy};
 
 /// How many log lines come with the results of one COMMAND.
@@ -121,7 +121,7 @@ impl Tools {
                     Ok((of, finished)) => {
                         let result = encode::result(&finished, action.call_id.clone(), namespace);
                         let (by, wire, skill) = (&self.by, Wire(WIRE.into()), offered.get(&action.tool_name));
-                        self.hub.lost(&Leg { by, of, wire, skill }, &result.losses);
+                        self.hub.lost(&LossContext { by, of, wire, skill }, &result.losses);
                         result.value
                     }
                     Err(fault) => encode::result(&Finished::failed(fault), action.call_id.clone(), namespace).value,

@@ -13,17 +13,17 @@ use bytes::Bytes;
 use interlingua_model::{Fault, FaultKind, Finished, Principal, Request, SkillId, Transcript, Wire};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
 use crate::extensions::{Extensions, Foreign};
 use crate::queue::Out;
-use interlingua_hub::audit::losses::{Leg, Named};
+use crate::server_runtime::ServerRuntime;
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::{Hub, Settled, entropy};
 
 /// Somebody who was let in.
 #[derive(Clone)]
 pub(super) struct Sender {
     pub(super) hub: Arc<Hub>,
-    pub(super) desk: Arc<Desk>,
+    pub(super) runtime: Arc<ServerRuntime>,
     pub(super) connection: Connection,
     pub(super) by: Principal,
     pub(super) who: Identity,
@@ -51,7 +51,7 @@ impl Sender {
         if self.is_wide() && super::files::is_about_files(&custom.kind) {
             return Beside::File(custom);
         }
-        if let Some(skill) = self.desk.settings().message(&custom.kind) {
+        if let Some(skill) = self.runtime.settings().message(&custom.kind) {
             self.hub.spawn(self.clone().call(skill.clone(), custom));
             return Beside::Answer(None);
         }
@@ -78,7 +78,7 @@ impl Sender {
         let end = match finished {
             Ok((of, finished)) => {
                 let end = encode::end(&finished, &[], Tongue::Plain);
-                let leg = Leg { by: &self.by, of, wire: Wire(WIRE.into()), skill: Some(&skill) };
+                let leg = LossContext { by: &self.by, of, wire: Wire(WIRE.into()), skill: Some(&skill) };
                 self.hub.lost(&leg, &end.losses);
                 end.value
             }
@@ -87,7 +87,7 @@ impl Sender {
         let mut mint = entropy::bits;
         let mut stamp = Stamp { now: self.hub.now(), mint: &mut mint };
         let answer = custom.answer(end.status, end.error.as_deref(), end.result.as_ref(), &mut stamp);
-        self.desk.tell(self.connection, Out::Foreign(answer));
+        self.runtime.tell(self.connection, Out::Foreign(answer));
     }
 
     async fn finished(&self, skill: SkillId, custom: &Custom) -> Result<(Named, Finished), Fault> {

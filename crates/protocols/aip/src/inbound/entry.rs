@@ -8,7 +8,7 @@ use interlingua_model::{Fault, FaultKind, Link, PeerId, Principal, Proof, Secret
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::desk::Desk;
+use crate::server_runtime::ServerRuntime;
 use crate::settings::{KeyOf, Settings};
 use interlingua_access::{Known, Shown};
 use interlingua_endpoint::Shared;
@@ -68,17 +68,22 @@ fn refused() -> Fault {
 }
 
 /// Who a REGISTER comes from, or why it may not be under this id.
-pub(super) fn principal(pass: &Pass, hub: &Hub, desk: &Desk, claim: &Claim) -> Result<Principal, &'static str> {
-    let Claim { id, role } = claim;
+pub(super) fn principal(
+    pass: &Pass,
+    hub: &Hub,
+    runtime: &ServerRuntime,
+    claim: &ClaimedIdentity,
+) -> Result<Principal, &'static str> {
+    let ClaimedIdentity { id, role } = claim;
     match (pass, role) {
-        (Pass::Key(KeyOf::Device(own)), ClientType::Device) if own == id => keyed_device(hub, desk, id),
+        (Pass::Key(KeyOf::Device(own)), ClientType::Device) if own == id => keyed_device(hub, runtime, id),
         (Pass::Key(KeyOf::Device(_)), _) => Err("this key is for another device"),
-        (_, ClientType::Device) if desk.settings().has_own_key(id) => Err("this device has a key of its own"),
-        (Pass::Key(KeyOf::Everybody), ClientType::Device) => keyed_device(hub, desk, id),
+        (_, ClientType::Device) if runtime.settings().has_own_key(id) => Err("this device has a key of its own"),
+        (Pass::Key(KeyOf::Everybody), ClientType::Device) => keyed_device(hub, runtime, id),
         (Pass::Key(KeyOf::Everybody), ClientType::Constellation) => Ok(keyed(Subject::Orchestrator(id.clone()), "*")),
         (Pass::Known(by), ClientType::Constellation) => Ok(by.clone()),
         (Pass::Known(by), ClientType::Device) => {
-            let peer = desk.registrar.peer_of(id, &hub.catalogue());
+            let peer = runtime.registrar.peer_of(id, &hub.catalogue());
             let may = hub.may_enter(by, &peer);
             if may { Ok(by.clone()) } else { Err("this credential may not be that device") }
         }
@@ -87,20 +92,20 @@ pub(super) fn principal(pass: &Pass, hub: &Hub, desk: &Desk, claim: &Claim) -> R
 
 /// What a REGISTER says its sender is.
 #[derive(Debug, Clone)]
-pub(super) struct Claim {
+pub(super) struct ClaimedIdentity {
     id: Text,
     role: ClientType,
 }
 
-impl Claim {
-    pub(super) fn of(register: &ClientMessage) -> Claim {
-        Claim { id: register.client_id.clone().unwrap_or_default(), role: register.client_type }
+impl ClaimedIdentity {
+    pub(super) fn of(register: &ClientMessage) -> ClaimedIdentity {
+        ClaimedIdentity { id: register.client_id.clone().unwrap_or_default(), role: register.client_type }
     }
 }
 
 /// A device asks for nothing but itself, under the name that it has as a peer: its id may be another's.
-fn keyed_device(hub: &Hub, desk: &Desk, id: &Text) -> Result<Principal, &'static str> {
-    let peer = desk.registrar.peer_of(id, &hub.catalogue());
+fn keyed_device(hub: &Hub, runtime: &ServerRuntime, id: &Text) -> Result<Principal, &'static str> {
+    let peer = runtime.registrar.peer_of(id, &hub.catalogue());
     let by = keyed(Subject::Device(PeerId(id.clone())), &format!("{peer}/*"));
     if hub.bars(&by, &peer) { Err("the rules do not let this device in") } else { Ok(by) }
 }

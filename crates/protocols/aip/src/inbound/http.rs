@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 
 use super::entry::{self, Pass};
 use crate::Endpoint;
-use crate::desk::task;
 use crate::discover::DO;
+use crate::server_runtime::task;
 use crate::settings::KeyOf;
 use crate::{PROTOCOL, visibility};
 use interlingua_endpoint::error_format;

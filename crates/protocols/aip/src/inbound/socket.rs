@@ -24,11 +24,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Message as Frame};
 
 use super::custom_messages::{Beside, Sender};
-use super::entry::{self, Claim, Entered, Pass};
+use super::entry::{self, ClaimedIdentity, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::Endpoint;
-use crate::desk::Desk;
 use crate::queue::{Inbox, Out, Waits};
+use crate::server_runtime::ServerRuntime;
 use crate::{Extensions, PROTOCOL};
 use interlingua_hub::{Hub, entropy};
 use interlingua_net::connection::Connection;
@@ -75,8 +75,8 @@ fn upgraded(
     mut request: Request,
     wide: Wide,
 ) -> Response {
-    let desk = shared.own.clone();
-    let settings = desk.settings();
+    let runtime = shared.own.clone();
+    let settings = runtime.settings();
     if !settings.enabled {
         let kind = FaultKind::Unsupported(Feature::SwitchedOff);
         return shared
@@ -100,13 +100,13 @@ fn upgraded(
     let supervisor = hub.supervisor().clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
-            let (connection, told) = desk.enter();
-            let talk = Talk {
+            let (connection, told) = runtime.enter();
+            let talk = ClientSocket {
                 link: Link::open(settings.pulse, hub.now()),
-                extensions: desk.extensions(),
+                extensions: runtime.extensions(),
                 shared,
                 hub,
-                desk,
+                runtime,
                 connection,
                 told,
                 entered,
@@ -126,10 +126,10 @@ fn upgraded(
     response
 }
 
-struct Talk {
+struct ClientSocket {
     shared: Arc<Endpoint>,
     hub: Arc<Hub>,
-    desk: Arc<Desk>,
+    runtime: Arc<ServerRuntime>,
     connection: server::Connection,
     link: Link,
     told: Inbox,
@@ -143,7 +143,7 @@ struct Talk {
     probed: bool,
     extensions: Arc<Extensions>,
     /// Who it says it is, and who that is, once it was believed.
-    claim: Option<Claim>,
+    claim: Option<ClaimedIdentity>,
     by: Option<Principal>,
     files: Files,
     gone: CancellationToken,
@@ -154,7 +154,7 @@ fn close(code: u16) -> Close {
     CloseCode::try_from(code).ok().map(|code| (code, ""))
 }
 
-impl Talk {
+impl ClientSocket {
     async fn run(mut self, mut socket: Socket) {
         let meters = self.hub.meters().protocol(PROTOCOL);
         meters.sockets().increment(1.0);
@@ -168,7 +168,7 @@ impl Talk {
         self.gone.cancel();
         self.told.clear();
         // Whoever waits for this client hears of it at once, not after its goodbye.
-        self.desk.left(self.connection);
+        self.runtime.left(self.connection);
         if cut.is_cancelled() {
             // It does not read: a goodbye would only keep what is on its way in memory.
             drop(socket);
@@ -207,17 +207,17 @@ impl Talk {
 
     /// A credential that was taken back ends the connection that it opened.
     fn still_admitted(&self) -> Result<(), Close> {
-        self.entered.admit(&self.shared, &self.desk.settings()).map(drop).map_err(|_| close(POLICY))
+        self.entered.admit(&self.shared, &self.runtime.settings()).map(drop).map_err(|_| close(POLICY))
     }
 
     /// The same of the name that it came in under: it may have been given to another since.
     fn is_itself_still(&self) -> Result<(), Close> {
-        let admitted = self.entered.admit(&self.shared, &self.desk.settings());
+        let admitted = self.entered.admit(&self.shared, &self.runtime.settings());
         let pass = admitted.map_err(|_| close(POLICY))?;
         match &self.claim {
             None => Ok(()),
             Some(claim) => {
-                let named = entry::principal(&pass, &self.hub, &self.desk, claim);
+                let named = entry::principal(&pass, &self.hub, &self.runtime, claim);
                 named.map(drop).map_err(|_| close(POLICY))
             }
         }
@@ -240,7 +240,7 @@ impl Talk {
             Out::Foreign(frame) => send(socket, Frame::text(frame)).await,
             Out::Admit(who) => {
                 if who.role == ClientType::Device {
-                    self.desk.registrar.settled().await;
+                    self.runtime.registrar.settled().await;
                 }
                 self.link.admit(who);
                 Ok(())
@@ -266,7 +266,7 @@ impl Talk {
     async fn hear(&mut self, socket: &mut Socket, arrived: Arrived) -> Result<(), Close> {
         self.link.alive(self.hub.now());
         if std::mem::take(&mut self.probed) {
-            self.desk.step(Happening::Alive(self.connection));
+            self.runtime.step(Happening::Alive(self.connection));
         }
         match arrived {
             // A sign of life puts off the timer that would look at it.
@@ -331,7 +331,7 @@ impl Talk {
             who: self.link.who()?.clone(),
             by: self.by.clone()?,
             hub: self.hub.clone(),
-            desk: self.desk.clone(),
+            runtime: self.runtime.clone(),
             connection: self.connection,
             gone: self.gone.clone(),
         })
@@ -386,19 +386,19 @@ impl Talk {
             }
             Heard::Pass(message) if message.kind == ClientKind::Register => self.register(socket, message).await,
             Heard::Pass(message) => {
-                self.desk.step(Happening::Frame(self.connection, message));
+                self.runtime.step(Happening::Frame(self.connection, message));
                 Ok(())
             }
         }
     }
 
     async fn register(&mut self, socket: &mut Socket, mut message: ClientMessage) -> Result<(), Close> {
-        let claim = Claim::of(&message);
-        match entry::principal(&self.pass, &self.hub, &self.desk, &claim) {
+        let claim = ClaimedIdentity::of(&message);
+        match entry::principal(&self.pass, &self.hub, &self.runtime, &claim) {
             Ok(by) => {
                 self.claim = Some(claim);
                 self.by = Some(by.clone());
-                self.desk.proved(self.connection, by);
+                self.runtime.proved(self.connection, by);
             }
             Err(text) => {
                 let refusal = self.stamped(|_, stamp| say::error(text, stamp));
@@ -409,7 +409,7 @@ impl Talk {
         if self.wide == Wide::Everybody && !profile::is_asked(&message) {
             message.metadata = Some(with_profile(message.metadata.as_ref()));
         }
-        self.desk.step(Happening::Frame(self.connection, message));
+        self.runtime.step(Happening::Frame(self.connection, message));
         Ok(())
     }
 

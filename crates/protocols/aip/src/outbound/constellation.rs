@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::backoff::{Backoff, Growth};
-use crate::client::line::{Line, Pulse};
+use crate::client::connection::{ClientConnection, Pulse};
 use crate::client::orchestrator::{self, Orchestrator};
 use crate::discover::{self, Sources};
 use crate::link::Tongue;
@@ -28,11 +28,11 @@ use tokio::sync::mpsc;
 use crate::settings::AipPeer;
 use interlingua_endpoint::sections;
 use interlingua_hub::{Hub, entropy};
-use interlingua_net::client::going::{Ended, Going, News};
+use interlingua_net::client::going::{FinalResult, Going, News};
 use interlingua_net::client::health::refused;
 use interlingua_net::client::live;
 use interlingua_net::client::starting::Starting;
-use interlingua_net::client::transport_error::{Lost, Why};
+use interlingua_net::client::transport_error::{TransportError, Why};
 use interlingua_net::client::websocket::{Carrier, Place, Turn};
 use interlingua_net::large;
 
@@ -126,7 +126,7 @@ pub fn prepare(
         (pulse.heartbeat, pulse.silence) = (heartbeat.0, heartbeat.0);
     }
     let backoff = Backoff { growth: Growth::Exponential, retries: None, jitter: 50, ..Backoff::default() };
-    let line = Line::new(pulse, backoff, hub.now());
+    let line = ClientConnection::new(pulse, backoff, hub.now());
     let (said, asked) = mpsc::channel(QUEUE);
     let name = PeerId::from(name);
     let peer = Arc::new(Constellation {
@@ -202,7 +202,7 @@ impl Constellation {
     }
 
     /// How it ended, and what was lost: on the way there, and behind a server that is a hub.
-    fn ended(&self, frame: &ServerMessage, mut losses: Vec<Loss>) -> Ended {
+    fn ended(&self, frame: &ServerMessage, mut losses: Vec<Loss>) -> FinalResult {
         if self.is_hub {
             losses.extend(profile::losses(frame));
         }
@@ -260,7 +260,7 @@ impl Constellation {
         asked: Held,
         losses: Vec<Loss>,
         news: News,
-    ) -> Ended {
+    ) -> FinalResult {
         let ended = loop {
             match told.recv().await {
                 Some(Told::Accepted) => {}
@@ -381,7 +381,7 @@ impl Keeper {
     /// An address that is not called is a matter of configuration: its owner is told.
     fn tell_refused(&self, why: Option<std::io::Error>) {
         let (Some(why), Some(hub), Some(peer)) = (why, self.hub.upgrade(), self.peer.upgrade()) else { return };
-        let lost = Lost::unconnected(why);
+        let lost = TransportError::unconnected(why);
         if lost.why == Why::Refused {
             refused(&hub, &peer.name, &lost.to_string());
         }

@@ -17,15 +17,15 @@ use interlingua_model::{
 };
 
 use super::plan;
-use crate::desk::{Desk, Given, NoResult, OwnSession};
+use crate::server_runtime::{Given, NoResult, OwnSession, ServerRuntime};
 use interlingua_hub::{Hub, entropy};
-use interlingua_net::client::going::{Ended, Going, News};
+use interlingua_net::client::going::{FinalResult, Going, News};
 
 /// The argument of it that has them.
 pub(super) const REQUEST: &str = "request";
 
 pub(crate) struct DevicePeer {
-    pub(super) desk: Arc<Desk>,
+    pub(super) runtime: Arc<ServerRuntime>,
     pub(super) device: Text,
     pub(super) name: PeerId,
     platform: Option<Text>,
@@ -40,30 +40,30 @@ impl std::fmt::Debug for DevicePeer {
 
 impl DevicePeer {
     pub(crate) fn new(
-        desk: Arc<Desk>,
+        runtime: Arc<ServerRuntime>,
         device: Text,
         name: PeerId,
         platform: Option<Text>,
         tools: Vec<ToolKey>,
     ) -> DevicePeer {
         let tools = tools.into_iter().map(|tool| (tool.name.clone(), tool)).collect();
-        DevicePeer { desk, device, name, platform, tools }
+        DevicePeer { runtime, device, name, platform, tools }
     }
 
     fn fault(&self, kind: FaultKind, text: impl Into<Text>) -> Fault {
         Fault::new(kind, Party::Peer(self.name.clone()), text)
     }
 
-    pub(super) fn failed(&self, kind: FaultKind, text: impl Into<Text>) -> Ended {
+    pub(super) fn failed(&self, kind: FaultKind, text: impl Into<Text>) -> FinalResult {
         (Finished::failed(self.fault(kind, text)), Vec::new())
     }
 
     /// It left while it was at work.
-    pub(super) fn lost(&self) -> Ended {
+    pub(super) fn lost(&self) -> FinalResult {
         self.failed(FaultKind::OutcomeUnknown, "the device was lost; what it was told may have happened")
     }
 
-    pub(super) fn without_result(&self, why: NoResult) -> Ended {
+    pub(super) fn without_result(&self, why: NoResult) -> FinalResult {
         match why {
             NoResult::Lost => self.lost(),
             NoResult::Unwanted => (Finished::cancelled(Party::Caller, CancelWhy::Disconnected), Vec::new()),
@@ -71,7 +71,7 @@ impl DevicePeer {
     }
 
     pub(super) fn agent(&self) -> Text {
-        self.desk.settings().agent_name(self.platform.as_deref())
+        self.runtime.settings().agent_name(self.platform.as_deref())
     }
 
     pub(super) fn tool_type(&self, tool: &str) -> ToolType {
@@ -89,20 +89,22 @@ impl DevicePeer {
         dispatch.call.limits.deadline.map(|deadline| deadline.at.until(hub.now()))
     }
 
-    async fn tool(self: Arc<Self>, hub: Arc<Hub>, tool: ToolKey, dispatch: Dispatch, news: News) -> Ended {
-        let within = match self.desk.opened(&dispatch.call.id) {
+    async fn tool(self: Arc<Self>, hub: Arc<Hub>, tool: ToolKey, dispatch: Dispatch, news: News) -> FinalResult {
+        let within = match self.runtime.opened(&dispatch.call.id) {
             Some(session) => Some(session),
-            None => self.desk.session_of(&hub, &dispatch).await,
+            None => self.runtime.session_of(&hub, &dispatch).await,
         };
         let mut own = None;
         let session = match within {
             Some(session) => session,
-            None => own.insert(OwnSession::begin(&self.desk, &self.device, dispatch.task, &tool.name)).session.clone(),
+            None => {
+                own.insert(OwnSession::begin(&self.runtime, &self.device, dispatch.task, &tool.name)).session.clone()
+            }
         };
         let call_id: Text = uuid_v4(entropy::bits()).into();
         let command = encode::command(&dispatch.call, tool.name, tool.tool_type, call_id.clone());
         let timeout = Self::time_left(&hub, &dispatch);
-        let given = self.desk.command(&session, self.agent(), vec![command.value], timeout).await;
+        let given = self.runtime.command(&session, self.agent(), vec![command.value], timeout).await;
         match given {
             Err(why) => (self.without_result(why).0, command.losses),
             Ok(given) => {
@@ -137,15 +139,15 @@ impl Peer for DevicePeer {
     fn leaves_words(&self, input: &Input) -> bool {
         let words = input.words();
         let is_told = input.args.as_ref().is_some_and(|args| args.get(REQUEST).is_some());
-        let planned = || self.desk.settings().planner.is_some();
+        let planned = || self.runtime.settings().planner.is_some();
         let listed = || commands(&words, |tool| self.tool_type(tool)).is_some();
         !is_told && !words.trim().is_empty() && !self.tools.is_empty() && !planned() && !listed()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
-            let hub = self.desk.hub().ok_or_else(Fault::shutting_down)?;
-            if !self.desk.has_device(&self.device) {
+            let hub = self.runtime.hub().ok_or_else(Fault::shutting_down)?;
+            if !self.runtime.has_device(&self.device) {
                 return Err(self.fault(FaultKind::Unreachable, "the device is not connected"));
             }
             let name = dispatch.skill.id.skill.as_str();

@@ -18,26 +18,26 @@ use interlingua_model::{
 };
 
 use super::device::{DevicePeer, REQUEST};
-use crate::desk::OwnSession;
 use crate::discover::DO;
+use crate::server_runtime::OwnSession;
 use interlingua_hub::Hub;
-use interlingua_net::client::going::{Ended, News};
+use interlingua_net::client::going::{FinalResult, News};
 
-pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> Ended {
+pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> FinalResult {
     let request = request(&dispatch);
     // A task that a client asked for has its session; for any other caller there is one from here on.
-    let (session, own) = match peer.desk.opened(&dispatch.call.id) {
+    let (session, own) = match peer.runtime.opened(&dispatch.call.id) {
         Some(session) => (session, None),
         None => {
-            let own = OwnSession::begin(&peer.desk, &peer.device, dispatch.task, "task");
+            let own = OwnSession::begin(&peer.runtime, &peer.device, dispatch.task, "task");
             (own.session.clone(), Some(own))
         }
     };
-    let _works = peer.desk.works_in(dispatch.task, session.clone());
+    let _works = peer.runtime.works_in(dispatch.task, session.clone());
     let ended = match commands(&request, |tool| peer.tool_type(tool)) {
         Some(batches) => listed(&peer, &hub, &dispatch, &session, batches, &news).await,
         None if request.trim().is_empty() => peer.failed(FaultKind::InvalidInput, "nothing was asked of the device"),
-        None => match peer.desk.settings().planner.clone() {
+        None => match peer.runtime.settings().planner.clone() {
             Some(planner) => planned(&peer, &hub, &dispatch, &session, &planner, &request, &news).await,
             None => matched(&peer, &hub, &dispatch, &request, &news).await,
         },
@@ -63,8 +63,8 @@ async fn listed(
     session: &Text,
     batches: Vec<Vec<Command>>,
     news: &News,
-) -> Ended {
-    let settings = peer.desk.settings();
+) -> FinalResult {
+    let settings = peer.runtime.settings();
     let refused = batches.iter().flatten().find(|action| !settings.offers(&peer.device, &action.tool_name));
     if let Some(action) = refused {
         return peer.failed(FaultKind::Denied, format!("the tool {} is not offered here", action.tool_name));
@@ -80,7 +80,7 @@ async fn listed(
     for batch in batches {
         let timeout = DevicePeer::time_left(hub, dispatch);
         let count = batch.len();
-        let given = match peer.desk.command(session, peer.agent(), batch, timeout).await {
+        let given = match peer.runtime.command(session, peer.agent(), batch, timeout).await {
             Ok(given) => given,
             Err(why) => return peer.without_result(why),
         };
@@ -117,10 +117,10 @@ async fn planned(
     planner: &PeerId,
     request: &str,
     news: &News,
-) -> Ended {
-    if peer.tool_names().is_empty() && !peer.desk.registrar.has_tools(&peer.device) {
-        peer.desk.list_tools(&peer.device).await;
-        peer.desk.registrar.settled().await;
+) -> FinalResult {
+    if peer.tool_names().is_empty() && !peer.runtime.registrar.has_tools(&peer.device) {
+        peer.runtime.list_tools(&peer.device).await;
+        peer.runtime.registrar.settled().await;
     }
     let catalogue = hub.catalogue();
     let skills = catalogue.peers.get(&peer.name).map(|registered| &*registered.card.skills).unwrap_or_default();
@@ -131,7 +131,13 @@ async fn planned(
 }
 
 /// The tool that the words mean, as the hub finds it for whoever speaks to this device.
-async fn matched(peer: &Arc<DevicePeer>, hub: &Arc<Hub>, dispatch: &Dispatch, request: &str, news: &News) -> Ended {
+async fn matched(
+    peer: &Arc<DevicePeer>,
+    hub: &Arc<Hub>,
+    dispatch: &Dispatch,
+    request: &str,
+    news: &News,
+) -> FinalResult {
     let input = Input::text(request);
     match peer.leaves_words(&input) {
         true => child(peer, hub, dispatch, None, Target::Peer(peer.name.clone()), input, news).await,
@@ -151,7 +157,7 @@ async fn child(
     target: Target,
     input: Input,
     news: &News,
-) -> Ended {
+) -> FinalResult {
     let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
     let mut call = dispatch.call.child(dispatch.task, hub.id(), Maker::Device, id, ask);
     call.limits.deadline = dispatch.call.limits.deadline;
@@ -160,7 +166,7 @@ async fn child(
         Ok(running) => running,
         Err(fault) => return (Finished::failed(fault), Vec::new()),
     };
-    let _works = session.map(|session| peer.desk.works_in(running.id(), session.clone()));
+    let _works = session.map(|session| peer.runtime.works_in(running.id(), session.clone()));
     let hear = |event: &Event| match event {
         Event::Said { .. } | Event::Progress { .. } => news.tell(event.clone()),
         Event::Step(step) => {

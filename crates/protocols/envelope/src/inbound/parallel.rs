@@ -15,7 +15,7 @@ use interlingua_model::{
     Signal, TaskId,
 };
 
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::{Hub, Running, entropy};
 use interlingua_nlip::uploads;
 
@@ -145,7 +145,7 @@ impl Voice {
     fn note(&self, lane: usize, of: Named, losses: &[Loss]) {
         let Way { hub, by, .. } = &*self.way;
         let skill = self.encoder.route(lane).map(|route| &route.skill);
-        hub.lost(&Leg { by, of, wire: WIRE, skill }, losses);
+        hub.lost(&LossContext { by, of, wire: WIRE, skill }, losses);
     }
 }
 

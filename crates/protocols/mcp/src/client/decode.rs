@@ -18,7 +18,7 @@ use interlingua_wire::rpc;
 
 /// How a server is heard.
 #[derive(Debug, Clone)]
-pub struct Leg {
+pub struct ReplyContext {
     pub peer: PeerId,
     pub version: Version,
     pub verb: Verb,
@@ -56,7 +56,7 @@ pub enum TaskState {
     Ended(Box<Finished>, Vec<Loss>, Option<Raw>),
 }
 
-impl Leg {
+impl ReplyContext {
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
         Fault::new(kind, Party::Peer(self.peer.clone()), format!("{} {what}", self.peer))
     }

@@ -8,7 +8,7 @@ use interlingua_model::{
 };
 use serde_json::{Value, json};
 
-use super::decode::Leg;
+use super::decode::ReplyContext;
 use super::list::{self, List, Server};
 use super::{Manner, Replied, TaskState, Verb, encode, state};
 use crate::Version;
@@ -21,8 +21,8 @@ fn members(value: Value) -> Members {
     Members::of(&value.into())
 }
 
-fn leg(verb: Verb, version: Version) -> Leg {
-    Leg { peer: PeerId::from("p"), version, verb, is_hub: false, expires: Time(9), view: View::Full }
+fn leg(verb: Verb, version: Version) -> ReplyContext {
+    ReplyContext { peer: PeerId::from("p"), version, verb, is_hub: false, expires: Time(9), view: View::Full }
 }
 
 fn tool() -> Skill {
@@ -138,7 +138,7 @@ fn a_tool_that_failed_is_an_outcome_with_what_it_said() {
 
 #[test]
 fn m_34_an_answer_that_only_passes_through_is_not_read_and_travels_as_it_came() {
-    let head = Leg { view: View::Head, ..leg(Verb::Call, Version::LATEST) };
+    let head = ReplyContext { view: View::Head, ..leg(Verb::Call, Version::LATEST) };
     let text = r#"{"content":[{"type":"text","text":"a"}],"x-new":1.50,"resultType":"complete"}"#;
     let result = |text: &'static str| Members::of(&Json::parse(Bytes::from_static(text.as_bytes())).expect("JSON"));
     let Ok(Replied::Finished(finished, _, Some(raw))) = head.response(Ok(result(text))) else { panic!("finished") };
@@ -423,7 +423,7 @@ fn what_a_server_tells_of_its_resources_is_read_from_its_capabilities() {
 #[test]
 fn the_kind_of_a_fault_is_believed_of_a_hub_alone() {
     let plain = leg(Verb::Call, Version::LATEST);
-    let hub = Leg { is_hub: true, ..plain.clone() };
+    let hub = ReplyContext { is_hub: true, ..plain.clone() };
     let looped = json!({
         "content": [{"type": "text", "text": "went in circles"}], "isError": true,
         "_meta": {"interlingua/fault": {"kind": "loop", "retry": "no"}},
@@ -442,7 +442,7 @@ fn the_kind_of_a_fault_is_believed_of_a_hub_alone() {
 #[test]
 fn losses_are_believed_of_a_hub_alone_and_of_its_tasks_too() {
     let plain = leg(Verb::Call, Version::LATEST);
-    let hub = Leg { is_hub: true, ..plain.clone() };
+    let hub = ReplyContext { is_hub: true, ..plain.clone() };
     let result = json!({
         "content": [{"type": "text", "text": "a"}],
         "_meta": {"interlingua/losses": [{"what": "part.place", "kind": "flattened"}]},

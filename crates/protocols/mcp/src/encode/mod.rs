@@ -31,7 +31,7 @@ use interlingua_wire::codec;
 use interlingua_wire::rpc::{self, Id};
 
 /// What a request ends in: a result, as it is written, or an error.
-pub type Ended = Result<Written, Refused>;
+pub type RequestOutcome = Result<Written, Refused>;
 
 pub type Frames = codec::Frames<Frame>;
 
@@ -40,9 +40,9 @@ pub type Frames = codec::Frames<Frame>;
 pub enum Frame {
     /// A notification, or a request of the server.
     Message(Vec<u8>),
-    End(Ended),
+    End(RequestOutcome),
     /// The request ends and the exchange does not: its answer is larger than what is held of one.
-    GivenUp(Ended),
+    GivenUp(RequestOutcome),
 }
 
 /// How questions reach the client.
@@ -161,7 +161,7 @@ impl<'a> Telling<'a> {
         Encoder { version: self.said.version, server: self.server, addresses: self.addresses }
     }
 
-    fn refuse(&self, fault: &Fault) -> Ended {
+    fn refuse(&self, fault: &Fault) -> RequestOutcome {
         self.encoder().refusal(&fault.clone().told_to(self.by), self.reply)
     }
 
@@ -215,7 +215,7 @@ impl<'a> Telling<'a> {
     }
 
     /// The end. `lost` takes what this version could not say of it.
-    fn finished(&mut self, finished: &Finished, raw: Option<&Raw>, lost: &mut Vec<Loss>) -> Ended {
+    fn finished(&mut self, finished: &Finished, raw: Option<&Raw>, lost: &mut Vec<Loss>) -> RequestOutcome {
         let mut finished = self.told.transcript.whole(finished);
         // What the outcome names is among the parts now; what else was made on the way is no part of the answer.
         finished.output.artifacts.clear();

@@ -7,7 +7,7 @@ use crate::decode::{
     Context, Filter, Header, Incoming, Invalid, List, NamedTool, Names, NoTool, Own, ReplyTo, Said, SessionRequest,
     Turn,
 };
-use crate::encode::{Asks, Beside, Cache, Encoder, Ended, Written, input_key};
+use crate::encode::{Asks, Beside, Cache, Encoder, RequestOutcome, Written, input_key};
 use crate::fault::Refused;
 use crate::question;
 use interlingua_model::{
@@ -49,7 +49,7 @@ pub(super) struct Asker {
 
 /// What becomes of a request.
 pub(super) enum Reply {
-    Now(Ended),
+    Now(RequestOutcome),
     Going(Box<CallStream>),
     Listen(Filter),
     /// About the session, which only its transport knows.
@@ -58,8 +58,8 @@ pub(super) enum Reply {
 
 impl Asker {
     fn listing(&self) -> &Listing {
-        let desk = &self.shared.own;
-        self.listed.get_or_init(|| desk.listings.now(&self.shared.hub, &self.scope, &desk.settings()))
+        let state = &self.shared.own;
+        self.listed.get_or_init(|| state.listings.now(&self.shared.hub, &self.scope, &state.settings()))
     }
 
     pub(super) fn about(&self, reply: ReplyTo) -> CallContext {
@@ -98,7 +98,7 @@ impl Asker {
     }
 
     /// What a request that cannot be carried out ends in.
-    pub(super) fn refused(&self, invalid: Invalid) -> Ended {
+    pub(super) fn refused(&self, invalid: Invalid) -> RequestOutcome {
         match invalid {
             Invalid::Refused(refused) => Err(refused),
             Invalid::Fault { fault, verb, uri } => self.about(ReplyTo { uri, ..ReplyTo::of(verb) }).refuse(&fault),

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};
-use crate::encode::{Asks, Encoder, Ended, Frame, Frames, InputRequired, Telling, Told, Written, encode, input_key};
+use crate::encode::{
+    Asks, Encoder, Frame, Frames, InputRequired, RequestOutcome, Telling, Told, Written, encode, input_key,
+};
 use crate::fault::Verb;
 use crate::question;
 use crate::wire::content::Addresses;
@@ -22,7 +24,7 @@ use tokio::time::Instant;
 use super::state::RequestState;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::Endpoint;
-use interlingua_hub::audit::losses::Leg;
+use interlingua_hub::audit::losses::LossContext;
 use interlingua_hub::{Running, entropy};
 
 /// After this long a client that can hold a receipt gets one.
@@ -64,7 +66,7 @@ pub(super) struct CallStream {
 pub(super) enum Next {
     /// A message for the client.
     Message(Vec<u8>),
-    Ended(Ended),
+    Ended(RequestOutcome),
 }
 
 /// As this client spells them; what is stored is for this caller alone.
@@ -85,10 +87,10 @@ impl Addresses for CallContext {
 impl CallContext {
     /// How the client gets the result of a task later, where it can: by the hub's own tool, under the name that it has for this client.
     fn later(&self, task: TaskId) -> Option<String> {
-        let (hub, desk) = (&self.shared.hub, &self.shared.own);
-        let settings = desk.settings();
+        let (hub, state) = (&self.shared.hub, &self.shared.own);
+        let settings = state.settings();
         let (name, is_listed) =
-            desk.listings.now(hub, &self.scope, &settings).waiting_tool(hub, &self.by, &settings)?;
+            state.listings.now(hub, &self.scope, &settings).waiting_tool(hub, &self.by, &settings)?;
         let unlisted = if is_listed { "" } else { ", which is not listed and can be called all the same," };
         Some(format!("the tool `{name}`{unlisted} with the arguments `{{\"task\": \"{task}\"}}`"))
     }
@@ -98,7 +100,7 @@ impl CallContext {
     }
 
     /// A fault as this protocol says it to this caller.
-    pub(super) fn refuse(&self, fault: &Fault) -> Ended {
+    pub(super) fn refuse(&self, fault: &Fault) -> RequestOutcome {
         report(fault);
         self.encoder().refusal(&fault.clone().told_to(&self.by), &self.reply)
     }
@@ -149,7 +151,7 @@ impl CallContext {
     }
 
     /// The result that asks.
-    pub(super) fn input_required(&self, questions: &[Question], state: RequestState) -> Ended {
+    pub(super) fn input_required(&self, questions: &[Question], state: RequestState) -> RequestOutcome {
         match self.sealed(state) {
             Ok(state) => Ok(Written::by(|out| self.encoder().input_required(questions, &state, out))),
             Err(fault) => self.refuse(&fault),
@@ -238,7 +240,7 @@ impl CallStream {
     }
 
     /// To the end, without what comes before it.
-    pub(super) async fn end(&mut self) -> Ended {
+    pub(super) async fn end(&mut self) -> RequestOutcome {
         loop {
             if let Next::Ended(ended) = self.next().await {
                 return ended;
@@ -277,7 +279,7 @@ impl CallStream {
         if !losses.is_empty() {
             let (hub, by, wire) = (&self.about.shared.hub, &self.about.by, self.about.said.version.wire());
             let skill = self.told.route().map(|route| &route.skill);
-            hub.lost(&Leg { by, of: self.running.named(), wire, skill }, &losses);
+            hub.lost(&LossContext { by, of: self.running.named(), wire, skill }, &losses);
         }
         self.ready = value.into_iter();
         None
@@ -350,7 +352,7 @@ impl CallStream {
 
     /// Where to approve it instead of the result: few clients hold a call for as long as an approver may take. It goes on without
     /// its client.
-    async fn not_yet(&mut self) -> Ended {
+    async fn not_yet(&mut self) -> RequestOutcome {
         let Some((question, _)) = self.pending.take() else { return self.receipt().await };
         match self.running.hand_out().await {
             Ok(task) => {
@@ -363,7 +365,7 @@ impl CallStream {
     }
 
     /// The id instead of the result; the call goes on without its client.
-    async fn receipt(&mut self) -> Ended {
+    async fn receipt(&mut self) -> RequestOutcome {
         self.due = None;
         let hub = self.about.shared.hub.clone();
         let task = match self.running.hand_out().await {

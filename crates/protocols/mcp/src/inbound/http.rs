@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::decode::{Header, Said, decode};
-use crate::encode::{Asks, Ended};
+use crate::encode::{Asks, RequestOutcome};
 use crate::fault::Refused;
 use crate::wire::{headers, meta};
 use crate::{Era, Version, fault};
@@ -291,7 +291,7 @@ pub(super) fn refused(id: Option<&Id>, refused: &Refused) -> Response {
     error_format::json(refused.status, out.into())
 }
 
-pub(super) fn ended_response(id: &Id, ended: Ended) -> Response {
+pub(super) fn ended_response(id: &Id, ended: RequestOutcome) -> Response {
     match ended {
         Err(refused) => self::refused(Some(id), &refused),
         Ok(result) => error_format::json(200, result.message(id)),
@@ -299,7 +299,7 @@ pub(super) fn ended_response(id: &Id, ended: Ended) -> Response {
 }
 
 /// A whole response message.
-pub(super) fn end_message(id: &Id, ended: Ended) -> Bytes {
+pub(super) fn end_message(id: &Id, ended: RequestOutcome) -> Bytes {
     match ended {
         Ok(result) => result.message(id),
         Err(refused) => {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::decode::{Said, SessionRequest, decode, initialize};
-use crate::encode::{Asks, Encoder, Ended, Written};
+use crate::encode::{Asks, Encoder, RequestOutcome, Written};
 use crate::fault::Refused;
 use crate::wire::capabilities::Client;
 use crate::wire::headers;
@@ -89,7 +89,7 @@ impl Arrived {
         error_format::json(200, [b"[", &*answers.join(&b','), b"]"].concat().into())
     }
 
-    async fn whole(&self, within: &Within, request: &rpc::Request) -> Ended {
+    async fn whole(&self, within: &Within, request: &rpc::Request) -> RequestOutcome {
         let asker = Asker { challenges: false, ..self.asker(within, request, Client::default())? };
         let incoming = match decode(request, &asker.context(None)) {
             Ok(incoming) => incoming.value,
@@ -116,9 +116,9 @@ impl Arrived {
         let session = Session::new(hub, asked.version, asked.client);
         let sealed =
             session.seal(hub, &by, &self.scope).and_then(|id| HeaderValue::from_str(&id).map_err(Fault::internal));
-        let (desk, mut out) = (&self.shared.own, Written::with_capacity(1024));
-        let listing = desk.listings.now(hub, &self.scope, &desk.settings());
-        encoder(asked.version).initialize(&listing.instructions(hub, &by, &desk.settings()), out.end());
+        let (state, mut out) = (&self.shared.own, Written::with_capacity(1024));
+        let listing = state.listings.now(hub, &self.scope, &state.settings());
+        encoder(asked.version).initialize(&listing.instructions(hub, &by, &state.settings()), out.end());
         let mut response = ended_response(&request.id, Ok(out));
         match sealed {
             Ok(id) => drop(response.headers_mut().insert(headers::SESSION, id)),
@@ -209,7 +209,7 @@ impl Arrived {
 
     /// Requests that change the session alone. The change is written down before it is answered: what memory loses is told by
     /// what was written.
-    async fn about_session(&self, within: &Within, request: SessionRequest) -> Ended {
+    async fn about_session(&self, within: &Within, request: SessionRequest) -> RequestOutcome {
         let mut subscribed = None;
         match request {
             SessionRequest::SetLevel(level) => within.memory.set_level(level),

@@ -55,9 +55,9 @@ use listing::Listings;
 use sessions::Sessions;
 use views::View;
 
-/// What stands between requests.
+/// The state that the MCP server keeps between requests.
 #[derive(Debug)]
-pub struct Desk {
+pub struct ServerState {
     settings: ArcSwap<Settings>,
     listings: Listings,
     sessions: Sessions,
@@ -103,11 +103,11 @@ impl Settings {
     }
 }
 
-impl Desk {
+impl ServerState {
     /// `sessions`: what they may take of memory.
-    pub fn new(settings: Settings, sessions: Arc<Shares>) -> Desk {
+    pub fn new(settings: Settings, sessions: Arc<Shares>) -> ServerState {
         let (settings, sessions) = (ArcSwap::from_pointee(settings), Sessions::new(sessions));
-        Desk { settings, listings: Listings::default(), sessions }
+        ServerState { settings, listings: Listings::default(), sessions }
     }
 
     /// From the next request on.

@@ -3,7 +3,7 @@
 
 use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};
-use crate::encode::{Asks, Ended, Written};
+use crate::encode::{Asks, RequestOutcome, Written};
 use crate::fault::{Refused, Verb};
 use interlingua_model::{Addressee, Fault, FaultKind, Signal, TaskId};
 use interlingua_wire::members::Members;
@@ -49,7 +49,7 @@ impl Asker {
     }
 
     /// What a finished task ended in, as the call itself would have.
-    async fn ended(&self, task: TaskId) -> Result<Ended, Fault> {
+    async fn ended(&self, task: TaskId) -> Result<RequestOutcome, Fault> {
         let about = self.about(ReplyTo::of(Verb::Call));
         let said = Said { progress: None, log: None, client: Default::default(), ..about.said.clone() };
         let running = self.shared.hub.follow(&self.by, task, 0).await?;

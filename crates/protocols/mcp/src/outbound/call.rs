@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::client::decode::Leg;
+use crate::client::decode::ReplyContext;
 use crate::client::encode::{self, Manner, Verb};
 use crate::client::list::List;
 use crate::client::state::{self, Answers};
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::follow_task::{self, Step};
 use super::link::{Refused, Trouble};
 use super::peer::McpPeer;
-use super::request::Flight;
+use super::request::InFlightRequest;
 use super::session::Session;
 use super::sign_in;
 use super::upstream::{Unopened, Upstream, waits};
@@ -28,14 +28,14 @@ use interlingua_net::client::live::told;
 use interlingua_net::client::oauth::SIGN_IN_EXPIRES;
 use interlingua_net::client::oauth::SignIn;
 use interlingua_net::client::retry;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
 
 /// Why there is nothing to follow.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(super) enum OutboundFailure {
     /// Nothing was begun: another peer may be tried.
     Refused(Fault),
     /// It was begun, and this is its outcome.
@@ -44,17 +44,17 @@ pub(super) enum Ended {
     SignIn(SignIn),
 }
 
-impl Ended {
+impl OutboundFailure {
     pub(super) fn fault(self) -> Fault {
         match self {
-            Ended::Refused(fault) | Ended::Failed(fault) => fault,
-            Ended::SignIn(sign_in) => waits(&sign_in.peer),
+            OutboundFailure::Refused(fault) | OutboundFailure::Failed(fault) => fault,
+            OutboundFailure::SignIn(sign_in) => waits(&sign_in.peer),
         }
     }
 }
 
 /// An exchange under way.
-pub(super) struct Talk {
+pub(super) struct OutboundCall {
     pub(super) peer: Arc<McpPeer>,
     pub(super) hub: Arc<Hub>,
     pub(super) dispatch: Dispatch,
@@ -65,24 +65,24 @@ pub(super) struct Talk {
     rounds: u32,
 }
 
-impl Talk {
-    pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch, upstream: Arc<Upstream>) -> Talk {
+impl OutboundCall {
+    pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch, upstream: Arc<Upstream>) -> OutboundCall {
         let losses = encode::losses(&dispatch.call);
         let until = peer.timeout.map(|span| Instant::now() + span);
-        Talk { peer, hub, dispatch, upstream, losses, until, rounds: 0 }
+        OutboundCall { peer, hub, dispatch, upstream, losses, until, rounds: 0 }
     }
 
     pub(super) async fn run(mut self) -> Result<Reply, Fault> {
         match self.begin().await {
             Ok(Begin::Replied(replied)) => self.reply(replied).await,
             Ok(Begin::Step(step)) => Ok(follow_task::live(self, step)),
-            Err(Ended::Refused(fault)) => Err(fault),
-            Err(Ended::Failed(fault)) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
-            Err(Ended::SignIn(sign_in)) => self.sends_to_sign_in(&sign_in),
+            Err(OutboundFailure::Refused(fault)) => Err(fault),
+            Err(OutboundFailure::Failed(fault)) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
+            Err(OutboundFailure::SignIn(sign_in)) => self.sends_to_sign_in(&sign_in),
         }
     }
 
-    async fn begin(&mut self) -> Result<Begin, Ended> {
+    async fn begin(&mut self) -> Result<Begin, OutboundFailure> {
         match (self.dispatch.answering.take(), self.dispatch.remote.take()) {
             (Some(answering), _) if sign_in::is_asked(&answering.question) => {
                 self.signed_in(&answering).await?;
@@ -91,7 +91,7 @@ impl Talk {
             (Some(answering), _) => {
                 let resumed = state::resume(&answering).map_err(|error| {
                     let text = format!("{} cannot go on without an answer: {}", self.peer.name, error.message);
-                    Ended::Failed(Fault::caller(FaultKind::Unanswered, text))
+                    OutboundFailure::Failed(Fault::caller(FaultKind::Unanswered, text))
                 })?;
                 match resumed.task {
                     Some(task) => Ok(Begin::Step(Step::Update(task, resumed.answers))),
@@ -100,25 +100,25 @@ impl Talk {
             }
             (None, Some(remote)) => match state::kept_task(&remote) {
                 Some(id) => Ok(Begin::Step(Step::Task(Task { id, poll: None }))),
-                None => Err(Ended::Failed(self.unknown())),
+                None => Err(OutboundFailure::Failed(self.unknown())),
             },
             (None, None) => self.call(None).await,
         }
     }
 
     /// Sends the call and waits for what comes first: its answer, which is all most calls ever hear, or something else.
-    async fn call(&mut self, answers: Option<Answers>) -> Result<Begin, Ended> {
+    async fn call(&mut self, answers: Option<Answers>) -> Result<Begin, OutboundFailure> {
         let mut flight = self.open(answers.as_ref()).await?;
         let first = match self.until {
             None => flight.next().await,
             Some(until) => match tokio::time::timeout_at(until, flight.next()).await {
                 Ok(first) => first,
-                Err(_) => return Err(Ended::Failed(self.too_late())),
+                Err(_) => return Err(OutboundFailure::Failed(self.too_late())),
             },
         };
         match first {
             Ok(Message::Response(response)) => {
-                let leg = Leg { view: self.view(flight.session()), ..self.leg(flight.session()) };
+                let leg = ReplyContext { view: self.view(flight.session()), ..self.leg(flight.session()) };
                 let replied = leg.response(response.outcome);
                 match replied {
                     Ok(Replied::Again(state)) => Ok(Begin::Step(Step::Again(Answers::state(state)))),
@@ -133,14 +133,14 @@ impl Talk {
     }
 
     /// What is lost may be sent again where the skill allows it: to a program that was started anew, for instance.
-    async fn after_loss(&mut self, lost: Lost, answers: Option<&Answers>) -> Result<Begin, Ended> {
+    async fn after_loss(&mut self, lost: TransportError, answers: Option<&Answers>) -> Result<Begin, OutboundFailure> {
         let ended = self.ended(&lost);
         if !self.repeatable() || self.until.is_some_and(|until| Instant::now() >= until) {
             return Err(ended);
         }
         let flight = self.open(answers).await.map_err(|again| match again {
-            Ended::Refused(_) | Ended::SignIn(_) => ended,
-            failed @ Ended::Failed(_) => failed,
+            OutboundFailure::Refused(_) | OutboundFailure::SignIn(_) => ended,
+            failed @ OutboundFailure::Failed(_) => failed,
         })?;
         Ok(Begin::Step(Step::Flight(flight, None)))
     }
@@ -151,10 +151,12 @@ impl Talk {
 
     /// Sends the call. What cannot have reached the server is tried again, and so is a call whose session had expired: the
     /// server has not looked at it.
-    pub(super) async fn open(&mut self, answers: Option<&Answers>) -> Result<Flight, Ended> {
+    pub(super) async fn open(&mut self, answers: Option<&Answers>) -> Result<InFlightRequest, OutboundFailure> {
         self.rounds += 1;
         if self.rounds > MAX_ROUNDS {
-            return Err(Ended::Failed(self.fault(FaultKind::BadReply, "wants the same call again and again")));
+            return Err(OutboundFailure::Failed(
+                self.fault(FaultKind::BadReply, "wants the same call again and again"),
+            ));
         }
         let (mut attempt, mut greeted_again) = (1, false);
         loop {
@@ -165,7 +167,7 @@ impl Talk {
                 encode::call(id, &self.dispatch.call, &self.dispatch.skill, &manner, answers)
             };
             let owner = Some(self.dispatch.by.owner());
-            let trouble = match Flight::open(session.clone(), id, &outgoing, owner).await {
+            let trouble = match InFlightRequest::open(session.clone(), id, &outgoing, owner).await {
                 Ok(flight) => {
                     self.peer.note(&self.hub, Went::Reached { knock: None });
                     return Ok(flight);
@@ -177,9 +179,11 @@ impl Talk {
                     greeted_again = true;
                     self.upstream.forget(&session);
                 }
-                Trouble::SessionGone => return Err(Ended::Refused(self.unreachable().retry(Retry::IfIdempotent))),
-                Trouble::SignIn(sign_in) => return Err(Ended::SignIn(sign_in)),
-                Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
+                Trouble::SessionGone => {
+                    return Err(OutboundFailure::Refused(self.unreachable().retry(Retry::IfIdempotent)));
+                }
+                Trouble::SignIn(sign_in) => return Err(OutboundFailure::SignIn(sign_in)),
+                Trouble::TooMany => return Err(OutboundFailure::Refused(self.fault(FaultKind::Busy, "is busy"))),
                 Trouble::Refused(refused) => return Err(self.refused(&refused)),
                 Trouble::Lost(lost) => {
                     tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
@@ -196,19 +200,19 @@ impl Talk {
         }
     }
 
-    pub(super) async fn session(&self) -> Result<Arc<Session>, Ended> {
+    pub(super) async fn session(&self) -> Result<Arc<Session>, OutboundFailure> {
         let opened = match self.until {
             None => self.upstream.session().await,
             Some(until) => match tokio::time::timeout_at(until, self.upstream.session()).await {
                 Ok(opened) => opened,
-                Err(_) => return Err(Ended::Refused(self.too_late())),
+                Err(_) => return Err(OutboundFailure::Refused(self.too_late())),
             },
         };
         opened.map_err(|unopened| match unopened {
-            Unopened::SignIn(sign_in) => Ended::SignIn(sign_in),
+            Unopened::SignIn(sign_in) => OutboundFailure::SignIn(sign_in),
             Unopened::Fault(fault) => {
                 self.peer.note(&self.hub, Went::Missed);
-                Ended::Refused(fault)
+                OutboundFailure::Refused(fault)
             }
         })
     }
@@ -231,8 +235,8 @@ impl Talk {
         }
     }
 
-    pub(super) fn leg(&self, session: &Session) -> Leg {
-        Leg {
+    pub(super) fn leg(&self, session: &Session) -> ReplyContext {
+        ReplyContext {
             peer: self.peer.name.clone(),
             version: session.version,
             verb: Verb::of(&self.dispatch.call, self.skill().kind),
@@ -267,17 +271,17 @@ impl Talk {
     }
 
     /// Waits until whoever was sent has come back. A link may be opened long before that.
-    async fn signed_in(&self, answering: &Answering) -> Result<(), Ended> {
+    async fn signed_in(&self, answering: &Answering) -> Result<(), OutboundFailure> {
         if answering.answer != Answer::Visited {
             let text = format!("{} cannot be called before somebody signs in", self.peer.name);
-            return Err(Ended::Failed(Fault::caller(FaultKind::Unanswered, text)));
+            return Err(OutboundFailure::Failed(Fault::caller(FaultKind::Unanswered, text)));
         }
         let Some(account) = self.upstream.account() else { return Ok(()) };
         let late = match self.until {
             Some(until) => until,
             None => Instant::now() + SIGN_IN_EXPIRES,
         };
-        tokio::time::timeout_at(late, account.settled()).await.map_err(|_| Ended::Failed(self.too_late()))
+        tokio::time::timeout_at(late, account.settled()).await.map_err(|_| OutboundFailure::Failed(self.too_late()))
     }
 
     pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
@@ -296,14 +300,14 @@ impl Talk {
         call_failure::unknown(&self.peer.name)
     }
 
-    pub(super) fn ended(&self, lost: &Lost) -> Ended {
-        match call_failure::Ended::lost(&self.peer.name, lost, self.repeatable()) {
-            call_failure::Ended::Refused(fault) => Ended::Refused(fault),
-            call_failure::Ended::Failed(fault) => Ended::Failed(fault),
+    pub(super) fn ended(&self, lost: &TransportError) -> OutboundFailure {
+        match call_failure::CallFailure::lost(&self.peer.name, lost, self.repeatable()) {
+            call_failure::CallFailure::Refused(fault) => OutboundFailure::Refused(fault),
+            call_failure::CallFailure::Failed(fault) => OutboundFailure::Failed(fault),
         }
     }
 
-    fn refused(&self, refused: &Refused) -> Ended {
+    fn refused(&self, refused: &Refused) -> OutboundFailure {
         let mut fault = match refused.status {
             // It has had the call: nothing is tried elsewhere.
             401 => self.fault(FaultKind::Unreachable, "wants credentials that the hub does not have").retry(Retry::No),
@@ -316,8 +320,8 @@ impl Talk {
         };
         fault.peer_code = Some(refused.status.to_string().into());
         match refused.status {
-            401 | 429 | 503 => Ended::Refused(fault),
-            _ => Ended::Failed(fault),
+            401 | 429 | 503 => OutboundFailure::Refused(fault),
+            _ => OutboundFailure::Failed(fault),
         }
     }
 

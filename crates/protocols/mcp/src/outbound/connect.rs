@@ -24,7 +24,7 @@ use super::session::{self, Session, Unanswered, answer};
 use super::upstream::{ServerAddress, Unopened, Upstream, waits};
 use crate::outbound::session::ask;
 use interlingua_net::client::health;
-use interlingua_net::client::transport_error::{Lost, Why};
+use interlingua_net::client::transport_error::{TransportError, Why};
 
 /// A program that does not answer `server/discover` by then is greeted the old way besides.
 const PROBE: Duration = Duration::from_secs(2);
@@ -138,9 +138,9 @@ impl Upstream {
         }
     }
 
-    async fn start_program(&self) -> Result<Link, Lost> {
+    async fn start_program(&self) -> Result<Link, TransportError> {
         let ServerAddress::Program(program, answers) = &self.place else {
-            return Err(Lost::unconnected("it is no program"));
+            return Err(TransportError::unconnected("it is no program"));
         };
         let pipe =
             child::start(&self.name, (program, answers), &self.tail, self.changes.clone(), &self.supervisor).await?;
@@ -267,11 +267,11 @@ async fn initialize_old(pipe: std::sync::Arc<Pipe>) -> Result<Session, Unanswere
     initialize(&Link::Pipe(pipe), SECOND).await
 }
 
-fn chosen(result: &Members) -> Result<Version, Lost> {
-    list::chosen_version(result).ok_or_else(|| Lost::unconnected("it chose a version this hub does not know"))
+fn chosen(result: &Members) -> Result<Version, TransportError> {
+    list::chosen_version(result).ok_or_else(|| TransportError::unconnected("it chose a version this hub does not know"))
 }
 
-async fn initialized(link: &Link, version: Version) -> Result<(), Lost> {
+async fn initialized(link: &Link, version: Version) -> Result<(), TransportError> {
     link.send(&encode::notification(encode::INITIALIZED, &Manner::own(version), |_| {})).await
 }
 

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use super::changes::Changes;
 use super::link::Trouble;
 use super::peer::McpPeer;
-use super::request::Flight;
+use super::request::InFlightRequest;
 use super::session::{Session, Unanswered};
 
 /// How many resources of one server are followed.
@@ -160,7 +160,7 @@ impl Asks {
     /// Modern servers tell of changes only to who listens (2026-07-28, subscriptions).
     async fn listen(&self) {
         let mut changed = self.follows.changed.subscribe();
-        let mut stream: Option<Flight> = None;
+        let mut stream: Option<InFlightRequest> = None;
         loop {
             changed.mark_unchanged();
             let wanted = self.resources();
@@ -200,7 +200,7 @@ impl Asks {
     }
 
     /// A stream that the server has acknowledged.
-    async fn open(&self, wanted: &BTreeSet<Uri>) -> Result<Flight, Unanswered> {
+    async fn open(&self, wanted: &BTreeSet<Uri>) -> Result<InFlightRequest, Unanswered> {
         let (server, id) = (&self.session.server, self.session.next_id());
         let outgoing = encode::request(id, LISTEN, &Manner::own(self.session.version), |params| {
             params.object("notifications", |filter| {
@@ -213,7 +213,7 @@ impl Asks {
             });
         });
         let opening = async {
-            let mut flight = Flight::open(self.session.clone(), id, &outgoing, None).await?;
+            let mut flight = InFlightRequest::open(self.session.clone(), id, &outgoing, None).await?;
             loop {
                 match flight.next().await? {
                     Message::Notification(told) if &*told.method == ACKNOWLEDGED => return Ok(flight),
@@ -232,13 +232,13 @@ impl Asks {
 enum Never {}
 
 /// Keeps reading: what the server tells is heard on the way ([`Changes`]).
-async fn hear(stream: &mut Option<Flight>) -> Never {
+async fn hear(stream: &mut Option<InFlightRequest>) -> Never {
     ended(stream).await;
     std::future::pending().await
 }
 
 /// Reads to the end of the stream; without one there is none to come.
-async fn ended(stream: &mut Option<Flight>) {
+async fn ended(stream: &mut Option<InFlightRequest>) {
     let Some(flight) = stream else { return std::future::pending().await };
     while matches!(flight.next().await, Ok(Message::Notification(_) | Message::Request(_))) {}
 }

@@ -17,9 +17,9 @@ use interlingua_model::{
 use interlingua_wire::rpc::{self, Message, Request};
 use tokio::sync::mpsc;
 
-use super::call::{Talk, pause};
+use super::call::{OutboundCall, pause};
 use super::link::pipe::{cancelled_request, nobody_to_ask};
-use super::request::Flight;
+use super::request::InFlightRequest;
 use super::session::Unanswered;
 use interlingua_net::client::live::{self, late};
 
@@ -30,7 +30,7 @@ const MAX_SILENT: u32 = 10;
 #[derive(Debug)]
 pub(super) enum Step {
     /// Sent; this came first.
-    Flight(Flight, Option<Message>),
+    Flight(InFlightRequest, Option<Message>),
     /// The server wants the call again, with this.
     Again(Answers),
     /// The server goes on by itself.
@@ -39,8 +39,8 @@ pub(super) enum Step {
     Update(String, Answers),
 }
 
-pub(super) fn live(talk: Talk, step: Step) -> Reply {
-    live::live(takes, |out, signals| Work { talk, out, signals, asked: Vec::new(), notes: 0 }.run(step))
+pub(super) fn live(talk: OutboundCall, step: Step) -> Reply {
+    live::live(takes, |out, signals| TaskFollower { talk, out, signals, asked: Vec::new(), notes: 0 }.run(step))
 }
 
 fn takes(signal: &Signal) -> Result<(), Fault> {
@@ -53,8 +53,8 @@ fn takes(signal: &Signal) -> Result<(), Fault> {
     }
 }
 
-struct Work {
-    talk: Talk,
+struct TaskFollower {
+    talk: OutboundCall,
     out: mpsc::Sender<Record>,
     signals: mpsc::Receiver<Signal>,
     /// Questions asked while the call runs, in their order: the first one has the number that the dispatch names.
@@ -70,7 +70,7 @@ enum Ending {
     TaskAsks(Vec<Question>, String),
 }
 
-impl Work {
+impl TaskFollower {
     async fn run(mut self, mut step: Step) {
         loop {
             let ending = match step {
@@ -127,7 +127,7 @@ impl Work {
         }
     }
 
-    async fn follow(&mut self, mut flight: Flight, first: Option<Message>) -> Ending {
+    async fn follow(&mut self, mut flight: InFlightRequest, first: Option<Message>) -> Ending {
         if let Some(message) = first
             && let Some(ending) = self.take(&flight, message).await
         {
@@ -153,7 +153,7 @@ impl Work {
         Ending::Finished(Box::new(Finished::failed(fault)), Vec::new(), None)
     }
 
-    async fn take(&mut self, flight: &Flight, message: Message) -> Option<Ending> {
+    async fn take(&mut self, flight: &InFlightRequest, message: Message) -> Option<Ending> {
         match message {
             Message::Response(response) => {
                 Some(Ending::Replied(self.talk.leg(flight.session()).response(response.outcome)))
@@ -176,7 +176,7 @@ impl Work {
     }
 
     /// A legacy server asks while its call runs. Who cannot be asked declines at once.
-    async fn asked_live(&mut self, flight: &Flight, request: Request) -> Option<Ending> {
+    async fn asked_live(&mut self, flight: &InFlightRequest, request: Request) -> Option<Ending> {
         let leg = self.talk.leg(flight.session());
         let asked = match question::decode(&request.method, &request.params, &self.talk.peer.name, leg.expires, None) {
             Ok(asked) => asked,
@@ -193,7 +193,7 @@ impl Work {
         None
     }
 
-    async fn say(&self, flight: &Flight, outgoing: &encode::Outgoing) {
+    async fn say(&self, flight: &InFlightRequest, outgoing: &encode::Outgoing) {
         if let Err(lost) = flight.session().link.send(outgoing).await {
             tracing::warn!(event = "peer_message_not_delivered", peer = %self.talk.peer.name, cause = %lost, "an answer could not be delivered to the peer");
         }
@@ -211,7 +211,7 @@ impl Work {
         self.emit(Record::emitted(Event::Settled { question, by, how: How::Withdrawn, decided: None })).await;
     }
 
-    async fn told(&mut self, flight: &Flight, signal: Signal) -> Option<Ending> {
+    async fn told(&mut self, flight: &InFlightRequest, signal: Signal) -> Option<Ending> {
         match signal {
             Signal::Answered { question, answer, .. } => {
                 self.answer(flight, question, &answer).await;
@@ -223,7 +223,7 @@ impl Work {
         }
     }
 
-    async fn answer(&mut self, flight: &Flight, question: QuestionId, answer: &Answer) {
+    async fn answer(&mut self, flight: &InFlightRequest, question: QuestionId, answer: &Answer) {
         let index = question.1.checked_sub(self.talk.dispatch.asked).and_then(|index| usize::try_from(index).ok());
         let asked = index.and_then(|index| self.asked.get_mut(index)).and_then(Option::take);
         let Some((id, question)) = asked else { return };
@@ -279,7 +279,7 @@ impl Work {
     }
 
     async fn update(&self, id: &str, answers: &Answers) -> Result<(), Fault> {
-        let session = self.talk.session().await.map_err(super::call::Ended::fault)?;
+        let session = self.talk.session().await.map_err(super::call::OutboundFailure::fault)?;
         let updated = session
             .ask(TASK_UPDATE, |params| {
                 params.text("taskId", id);

@@ -39,7 +39,7 @@ use crate::settings;
 use interlingua_endpoint::sections;
 use interlingua_hub::Hub;
 use interlingua_net::client::health;
-use interlingua_net::client::oauth::Desk as SignIns;
+use interlingua_net::client::oauth::SignIns;
 use interlingua_net::client::starting::Starting;
 
 pub use peer::McpPeer;

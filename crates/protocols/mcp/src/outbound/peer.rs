@@ -11,7 +11,7 @@ use interlingua_process::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::call::Talk;
+use super::call::OutboundCall;
 use super::callers::Callers;
 use super::credentials::Credentials;
 use super::link::Trouble;
@@ -25,7 +25,7 @@ use interlingua_hub::Hub;
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::health::{Breaker, Probed, Went};
 use interlingua_net::client::http::Pool;
-use interlingua_net::client::oauth::{Authority, Desk as SignIns};
+use interlingua_net::client::oauth::{Authority, SignIns};
 use interlingua_net::client::place::Own;
 use interlingua_net::client::tls::{self, Trust};
 
@@ -120,7 +120,7 @@ impl McpPeer {
             return Err(self.down(&dispatch.by, wait));
         }
         let upstream = self.reached_by(&dispatch.by)?;
-        Talk::new(self, hub, dispatch, upstream).run().await
+        OutboundCall::new(self, hub, dispatch, upstream).run().await
     }
 
     /// The server as this principal reaches it. The hub's own token is for nobody where each caller has one.

@@ -9,10 +9,10 @@ use interlingua_wire::rpc::Message;
 
 use super::link::{Calls, Trouble};
 use super::session::Session;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct InFlightRequest {
     awaited: Awaited,
     calls: Calls,
 }
@@ -25,18 +25,18 @@ struct Awaited {
     over: bool,
 }
 
-impl Flight {
+impl InFlightRequest {
     /// Sends a request that has this id.
     pub(super) async fn open(
         session: Arc<Session>,
         id: u64,
         outgoing: &Outgoing,
         owner: Option<Owner>,
-    ) -> Result<Flight, Trouble> {
+    ) -> Result<InFlightRequest, Trouble> {
         let mut awaited = Awaited { session, id, over: false };
         let opened = awaited.session.link.open(outgoing, owner).await;
         awaited.over = opened.is_err();
-        Ok(Flight { calls: opened?, awaited })
+        Ok(InFlightRequest { calls: opened?, awaited })
     }
 
     pub(super) fn session(&self) -> &Session {
@@ -44,7 +44,7 @@ impl Flight {
     }
 
     /// The next message; the answer is the last.
-    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
+    pub(super) async fn next(&mut self) -> Result<Message, TransportError> {
         let message = self.calls.next().await;
         self.awaited.over |= !matches!(message, Ok(Message::Request(_) | Message::Notification(_)));
         message

@@ -14,7 +14,7 @@ use interlingua_wire::rpc::{self, Message};
 use super::link::pipe::nobody_to_ask;
 use super::link::{Calls, Link, Trouble};
 use interlingua_net::client::answers::too_large;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 /// How long an answer to a request of the hub's own may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,8 +46,8 @@ impl From<Trouble> for Unanswered {
     }
 }
 
-impl From<Lost> for Unanswered {
-    fn from(lost: Lost) -> Unanswered {
+impl From<TransportError> for Unanswered {
+    fn from(lost: TransportError) -> Unanswered {
         Unanswered::Trouble(Trouble::Lost(lost))
     }
 }
@@ -98,7 +98,7 @@ impl Session {
             };
             let result = ask(&self.link, &outgoing, PATIENCE).await?;
             let Some((page, next)) = list::page(list, &result) else {
-                return Err(Lost::broken(format!("{} has no list", list.method())).into());
+                return Err(TransportError::broken(format!("{} has no list", list.method())).into());
             };
             bytes += page.iter().map(|item| item.as_bytes().len()).sum::<usize>();
             if bytes > MAX_BYTES {

@@ -13,7 +13,7 @@ use crate::{fault, labels, part, phrases};
 
 /// The leg on which the reply came.
 #[derive(Debug, Clone)]
-pub struct Leg {
+pub struct ReplyContext {
     pub peer: PeerId,
     /// A hub's fault and losses are believed only of a peer that configuration says is one.
     pub tongue: Tongue,
@@ -44,7 +44,7 @@ pub struct GoesOn {
 const LONGEST_ID: usize = 128;
 
 /// Reads a reply. Its tokens are the jar's business, not the content's.
-pub fn reply(message: Message, leg: &Leg) -> Carried<Replied> {
+pub fn reply(message: Message, leg: &ReplyContext) -> Carried<Replied> {
     let failed = failure(&message);
     let control = message.is_control();
     let mut read = Read::default();
@@ -96,7 +96,7 @@ fn failure(message: &Message) -> Option<Failure> {
 }
 
 impl Failure {
-    fn fault(self, leg: &Leg) -> Fault {
+    fn fault(self, leg: &ReplyContext) -> Fault {
         let mut fault =
             Fault::new(FaultKind::PeerFailed, Party::Peer(leg.peer.clone()), said_by(&leg.peer, &self.text));
         fault.peer_code = self.code;
@@ -123,7 +123,7 @@ struct Read {
 }
 
 impl Read {
-    fn take(&mut self, submessage: Submessage, leg: &Leg) {
+    fn take(&mut self, submessage: Submessage, leg: &ReplyContext) {
         if !submessage.label.as_deref().is_some_and(labels::is_ours) {
             let provenance = Provenance::peer(leg.peer.clone());
             self.parts.extend(part::decode(submessage, &provenance, leg.depth, &mut self.losses));
@@ -176,7 +176,7 @@ impl GoesOn {
     }
 }
 
-impl Leg {
+impl ReplyContext {
     fn question(&self, kind: QuestionKind, text: Text, resume: Option<Secret>) -> Question {
         Question {
             id: self.question,
@@ -237,7 +237,7 @@ fn choices(content: &Json) -> Vec<Choice> {
 }
 
 /// What an HTTP status other than success says. `body` is its message, if it is one; `retry_after` its header.
-pub fn refused(status: u16, body: Option<&Message>, retry_after: Option<Duration>, leg: &Leg) -> Fault {
+pub fn refused(status: u16, body: Option<&Message>, retry_after: Option<Duration>, leg: &ReplyContext) -> Fault {
     if leg.tongue == Tongue::Hub
         && let Some(message) = body
         && let Some(fault) = message

@@ -11,7 +11,7 @@ pub mod skills;
 use interlingua_model::Schema;
 use serde_json::json;
 
-pub use decode::{GoesOn, Leg, Replied};
+pub use decode::{GoesOn, Replied, ReplyContext};
 pub use encode::Tongue;
 pub use jar::{JarFull, Token, TokenJar};
 

@@ -29,7 +29,7 @@ pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::Endpoint;
 use interlingua_endpoint::Shared;
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::{Running, Settled, entropy};
 use interlingua_net::connection::Connection;
 use interlingua_telemetry::meters::Phase;
@@ -441,7 +441,7 @@ impl Exchange<'_> {
 
     /// What this protocol could not carry of one exchange, in the message that asked or in the one that answers.
     fn lost(&self, by: &Principal, of: Named, route: Option<&Route>, losses: &[Loss]) {
-        self.shared.hub.lost(&Leg { by, of, wire: WIRE, skill: route.map(|route| &route.skill) }, losses);
+        self.shared.hub.lost(&LossContext { by, of, wire: WIRE, skill: route.map(|route| &route.skill) }, losses);
     }
 
     /// What this principal may call, of one peer or of all, as text and as data.

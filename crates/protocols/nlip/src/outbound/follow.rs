@@ -9,10 +9,10 @@ use interlingua_machines::words::say;
 use interlingua_model::peer::Reply;
 use interlingua_model::{Fault, FaultKind, Noun, Outcome, Secret, Sent, Text};
 
-use super::peer::Talk;
+use super::peer::OutboundCall;
 use super::reply::Heard;
 use interlingua_hub::supervisor::Supervisor;
-use interlingua_net::client::call_failure::{self, Ended};
+use interlingua_net::client::call_failure::{self, CallFailure};
 use interlingua_net::client::follow::{Look, Remote, follow};
 
 /// How long to wait before an agent is asked again: at first, and at most.
@@ -22,29 +22,29 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const CANCEL: Duration = Duration::from_secs(10);
 
 /// Follows what the agent has just told.
-pub(super) fn live(talk: Talk, goes_on: GoesOn) -> Reply {
+pub(super) fn live(talk: OutboundCall, goes_on: GoesOn) -> Reply {
     begin(talk, goes_on.task, goes_on.waits)
 }
 
 /// Takes up a task that the agent told the id of before.
-pub(super) fn taken_up(talk: Talk, remote: Secret) -> Reply {
+pub(super) fn taken_up(talk: OutboundCall, remote: Secret) -> Reply {
     begin(talk, remote.text().unwrap_or_default().into(), None)
 }
 
-fn begin(talk: Talk, task: Text, waits: Option<Text>) -> Reply {
+fn begin(talk: OutboundCall, task: Text, waits: Option<Text>) -> Reply {
     let until = talk.until;
-    let work = Work { talk, task, pause: FIRST_PAUSE };
+    let work = TaskPoller { talk, task, pause: FIRST_PAUSE };
     let note = work.note(waits);
     follow(work, note, until)
 }
 
-struct Work {
-    talk: Talk,
+struct TaskPoller {
+    talk: OutboundCall,
     task: Text,
     pause: Duration,
 }
 
-impl Work {
+impl TaskPoller {
     /// Where it waits, and for what.
     fn note(&self, waits: Option<Text>) -> Option<Text> {
         waits.map(|words| say::waits_there(&self.talk.peer.name, &words).into())
@@ -71,7 +71,7 @@ impl Work {
     }
 }
 
-impl Remote for Work {
+impl Remote for TaskPoller {
     fn sent(&self) -> Sent {
         Sent::learnt(self.talk.dispatch.key.clone(), Some(Secret::new(&*self.task)), true)
     }
@@ -87,8 +87,8 @@ impl Remote for Work {
                 Replied::GoesOn(goes_on) => Look::On(self.note(goes_on.waits.clone())),
                 Replied::Finished(_) | Replied::Asked(_) => Look::Ended(self.ended(heard)),
             },
-            Err(Ended::Failed(fault)) if !is_passing(&fault) => Look::Failed(self.forgotten(fault)),
-            Err(Ended::Failed(_) | Ended::Refused(_)) => {
+            Err(CallFailure::Failed(fault)) if !is_passing(&fault) => Look::Failed(self.forgotten(fault)),
+            Err(CallFailure::Failed(_) | CallFailure::Refused(_)) => {
                 let what = "tells nothing more of its task";
                 Look::Silent(call_failure::fault(&self.talk.peer.name, FaultKind::OutcomeUnknown, what))
             }

@@ -18,7 +18,7 @@ use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::Answers;
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Body, Pool, read, retry_after, whole};
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 const JSON: &str = "application/json";
 const OCTETS: &str = "application/octet-stream";
@@ -47,7 +47,7 @@ impl Http {
         &self,
         message: &Message,
         headers: &[(&'static str, String)],
-    ) -> Result<Received, Lost> {
+    ) -> Result<Received, TransportError> {
         let body = Bytes::from(json::encode(message, Keys::Lower));
         let chosen = self.chosen.load(Ordering::Relaxed);
         let received = self.post(&self.doors[chosen], body.clone(), headers).await?;
@@ -63,19 +63,24 @@ impl Http {
         Ok(again)
     }
 
-    async fn post(&self, door: &Uri, body: Bytes, headers: &[(&'static str, String)]) -> Result<Received, Lost> {
+    async fn post(
+        &self,
+        door: &Uri,
+        body: Bytes,
+        headers: &[(&'static str, String)],
+    ) -> Result<Received, TransportError> {
         let mut request =
             Request::builder().method(Method::POST).uri(door).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
         for (name, value) in headers {
             request = request.header(*name, value);
         }
         // A caller's trace header that is no header text: nothing is sent.
-        let request = request.body(whole(body)).map_err(Lost::unconnected)?;
+        let request = request.body(whole(body)).map_err(TransportError::unconnected)?;
         self.send(request).await
     }
 
     /// Sends a request and reads what comes back, bounded.
-    async fn send(&self, request: Request<Body>) -> Result<Received, Lost> {
+    async fn send(&self, request: Request<Body>) -> Result<Received, TransportError> {
         let response = self.pool.send(request).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let wants_post = status == 405 && allows_post(response.headers());
@@ -85,14 +90,20 @@ impl Http {
 
     /// Sends content to where the agent wants it: as bytes and nothing else, whatever its caller calls them. A place that
     /// acts on what it is sent must not be given something to act on.
-    pub(super) async fn upload(&self, method: Method, to: &Uri, length: u64, body: Body) -> Result<Received, Lost> {
+    pub(super) async fn upload(
+        &self,
+        method: Method,
+        to: &Uri,
+        length: u64,
+        body: Body,
+    ) -> Result<Received, TransportError> {
         let request = Request::builder()
             .method(method)
             .uri(to)
             .header(CONTENT_TYPE, OCTETS)
             .header(CONTENT_LENGTH, length)
             .body(body)
-            .map_err(Lost::unconnected)?;
+            .map_err(TransportError::unconnected)?;
         self.send(request).await
     }
 
@@ -102,7 +113,7 @@ impl Http {
     }
 
     /// NLIP has no ping, so the door is knocked at with a method that asks nothing of it.
-    pub(super) async fn probe(&self) -> Result<(), Lost> {
+    pub(super) async fn probe(&self) -> Result<(), TransportError> {
         self.pool.knock(Method::GET, self.door()).await
     }
 }

@@ -17,10 +17,10 @@ use interlingua_model::content::INLINE_LIMIT;
 use interlingua_model::{Blob, Body, Digest, Fault, FaultKind, Part};
 use tokio::time::Instant;
 
-use super::peer::Talk;
+use super::peer::OutboundCall;
 use super::transport::{LIMITS, Received};
 use interlingua_hub::pieces;
-use interlingua_net::client::call_failure::Ended;
+use interlingua_net::client::call_failure::CallFailure;
 use interlingua_net::client::health::refused;
 use interlingua_net::client::http::{Body as Sending, whole};
 
@@ -46,9 +46,9 @@ impl Uploads {
     }
 }
 
-impl Talk {
+impl OutboundCall {
     /// Sends the large ones ahead and leaves their addresses in their place; what stays is brought inside.
-    pub(super) async fn place(&mut self, parts: &mut [Part]) -> Result<(), Ended> {
+    pub(super) async fn place(&mut self, parts: &mut [Part]) -> Result<(), CallFailure> {
         for part in parts {
             let Body::Blob(blob) = &part.body else { continue };
             let blob = blob.clone();
@@ -65,7 +65,7 @@ impl Talk {
         Ok(())
     }
 
-    async fn ask_place(&mut self) -> Result<Option<Uri>, Ended> {
+    async fn ask_place(&mut self) -> Result<Option<Uri>, CallFailure> {
         if !self.peer.uploads.may_ask() {
             return Ok(None);
         }
@@ -95,7 +95,7 @@ impl Talk {
     }
 
     /// True when the agent has it. One that says that it takes a POST instead is sent that; one that refuses gets it inline.
-    async fn upload(&mut self, to: &Uri, blob: &Blob) -> Result<bool, Ended> {
+    async fn upload(&mut self, to: &Uri, blob: &Blob) -> Result<bool, CallFailure> {
         for method in [Method::PUT, Method::POST] {
             let body = self.body(blob);
             let sent = self.peer.transport.http.upload(method, to, length(blob), body).await;
@@ -113,7 +113,7 @@ impl Talk {
 
     /// An agent that says what it stored must have stored what was sent.
     #[expect(clippy::result_large_err, reason = "how every call of a peer ends; made once a call")]
-    fn verify(&self, received: &Received, blob: &Blob) -> Result<bool, Ended> {
+    fn verify(&self, received: &Received, blob: &Blob) -> Result<bool, CallFailure> {
         if !received.is_success() {
             return Ok(false);
         }
@@ -122,7 +122,7 @@ impl Talk {
             Some(told) if told != digest(blob) => {
                 let text = format!("{} stored something else than it was sent", self.peer.name);
                 let origin = interlingua_model::Party::Peer(self.peer.name.clone());
-                Err(Ended::Failed(Fault::new(FaultKind::BadReply, origin, text)))
+                Err(CallFailure::Failed(Fault::new(FaultKind::BadReply, origin, text)))
             }
             Some(_) | None => Ok(true),
         }
@@ -138,10 +138,10 @@ impl Talk {
         }
     }
 
-    async fn read(&self, digest: Digest, len: u64) -> Result<Bytes, Ended> {
+    async fn read(&self, digest: Digest, len: u64) -> Result<Bytes, CallFailure> {
         if len > MOST_INLINE {
             let text = format!("{} takes no uploads, and {len} bytes are too many for a message", self.peer.name);
-            return Err(Ended::Refused(Fault::caller(FaultKind::TooLarge, text)));
+            return Err(CallFailure::Refused(Fault::caller(FaultKind::TooLarge, text)));
         }
         let limit = usize::try_from(len).unwrap_or(usize::MAX);
         let bytes = self.hub.blobs().read(digest, 0, limit).await.map_err(Fault::from)?;

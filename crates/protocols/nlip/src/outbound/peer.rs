@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::client::{self, Leg, Replied, TokenJar, Tongue, decode, encode};
+use crate::client::{self, Replied, ReplyContext, TokenJar, Tongue, decode, encode};
 use crate::decode::TaskWish;
 use crate::encode::NoAddresses;
 use crate::labels;
@@ -27,7 +27,7 @@ use super::socket::{Framing, Sockets};
 use super::transport::{LIMITS, Received, Transport};
 use crate::settings::{self, Binding};
 use interlingua_hub::Hub;
-use interlingua_net::client::call_failure::{self, Ended};
+use interlingua_net::client::call_failure::{self, CallFailure};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::health::{Breaker, Probed, Went, knocked};
 use interlingua_net::client::place::Own;
@@ -93,11 +93,11 @@ impl NlipPeer {
         if let Err(wait) = self.breaker.admit(Instant::now()) {
             return Err(self.down(&dispatch.by, wait));
         }
-        let talk = Talk::begin(self.clone(), hub, dispatch).await?;
+        let talk = OutboundCall::begin(self.clone(), hub, dispatch).await?;
         let Some(until) = talk.until else { return talk.run().await };
         match tokio::time::timeout_at(until, talk.run()).await {
             Ok(reply) => reply,
-            Err(_) => Ended::Failed(call_failure::too_late(&self.name)).reply(),
+            Err(_) => CallFailure::Failed(call_failure::too_late(&self.name)).reply(),
         }
     }
 }
@@ -136,7 +136,7 @@ impl Peer for NlipPeer {
 }
 
 /// An exchange under way.
-pub(super) struct Talk {
+pub(super) struct OutboundCall {
     pub(super) peer: Arc<NlipPeer>,
     pub(super) hub: Arc<Hub>,
     pub(super) dispatch: Dispatch,
@@ -150,8 +150,8 @@ pub(super) struct Talk {
     pub(super) losses: Vec<Loss>,
 }
 
-impl Talk {
-    async fn begin(peer: Arc<NlipPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Result<Talk, Fault> {
+impl OutboundCall {
+    async fn begin(peer: Arc<NlipPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Result<OutboundCall, Fault> {
         let task = dispatch.task.to_string();
         let within = dispatch.call.remembered_by(&dispatch.by).map_or(task.as_str(), |id| id.as_str());
         let origin = peer.address.origin.to_string();
@@ -164,7 +164,7 @@ impl Talk {
         }
         let headers = hub_headers::encode(&dispatch.call);
         let until = peer.timeout.map(|timeout| Instant::now() + timeout);
-        Ok(Talk { peer, hub, dispatch, until, key, kept, jar, headers, losses: Vec::new() })
+        Ok(OutboundCall { peer, hub, dispatch, until, key, kept, jar, headers, losses: Vec::new() })
     }
 
     async fn run(mut self) -> Result<Reply, Fault> {
@@ -182,7 +182,7 @@ impl Talk {
     }
 
     /// A message about a task that goes on at the agent.
-    pub(super) async fn about(&mut self, task: &str, wish: TaskWish) -> Result<Heard, Ended> {
+    pub(super) async fn about(&mut self, task: &str, wish: TaskWish) -> Result<Heard, CallFailure> {
         let message = encode::about(task, wish, &self.jar);
         let received = self.exchange(&message, true).await?;
         self.understand(received).await
@@ -190,7 +190,7 @@ impl Talk {
 
     /// The agent's last word. A credential it asks for is shown at once where one is configured; one that does not satisfy
     /// it is the caller's to replace.
-    async fn heard(&mut self) -> Result<Heard, Ended> {
+    async fn heard(&mut self) -> Result<Heard, CallFailure> {
         let answering = self.dispatch.answering.take();
         let heard = match answering {
             None => self.say_call().await?,
@@ -210,7 +210,7 @@ impl Talk {
         }
     }
 
-    async fn say_call(&mut self) -> Result<Heard, Ended> {
+    async fn say_call(&mut self) -> Result<Heard, CallFailure> {
         let mut call: Call = (*self.dispatch.call).clone();
         if let interlingua_model::Ask::Invoke { input, .. } = &mut call.ask {
             self.place(&mut input.parts).await?;
@@ -245,7 +245,7 @@ impl Talk {
         }
     }
 
-    async fn say_answer(&mut self, question: &Question, answer: &Answer) -> Result<Heard, Ended> {
+    async fn say_answer(&mut self, question: &Question, answer: &Answer) -> Result<Heard, CallFailure> {
         let said = encode::answer(question, answer, &mut self.jar, &NoAddresses)?;
         self.losses.extend(said.losses);
         let heard = self.say(&said.value).await?;
@@ -256,13 +256,13 @@ impl Talk {
         Ok(heard)
     }
 
-    async fn say(&mut self, message: &Message) -> Result<Heard, Ended> {
+    async fn say(&mut self, message: &Message) -> Result<Heard, CallFailure> {
         let received = self.exchange(message, self.dispatch.skill.effects.idempotent).await?;
         self.understand(received).await
     }
 
     /// One message there and back, tried again where that does no harm.
-    pub(super) async fn exchange(&mut self, message: &Message, repeatable: bool) -> Result<Received, Ended> {
+    pub(super) async fn exchange(&mut self, message: &Message, repeatable: bool) -> Result<Received, CallFailure> {
         let mut attempt = 1;
         loop {
             let lost = match self.peer.transport.exchange(&self.key, message, &self.headers).await {
@@ -277,7 +277,7 @@ impl Talk {
                 self.peer.note(&self.hub, Went::Missed);
             }
             let Some(wait) = retry::after(&lost, attempt, repeatable) else {
-                return Err(Ended::lost(&self.peer.name, &lost, repeatable));
+                return Err(CallFailure::lost(&self.peer.name, &lost, repeatable));
             };
             tokio::time::sleep(wait).await;
             attempt += 1;
@@ -285,13 +285,13 @@ impl Talk {
     }
 
     /// Keeps the tokens of a reply, then reads it. Tokens are written down before anybody sees the answer.
-    async fn understand(&mut self, received: Received) -> Result<Heard, Ended> {
+    async fn understand(&mut self, received: Received) -> Result<Heard, CallFailure> {
         let (success, status, retry_after) = (received.is_success(), received.status, received.retry_after);
         let message = match received.message {
             Ok(message) => Some(message),
             Err(invalid) if success => {
                 let text = format!("does not answer as an NLIP agent: {invalid}");
-                return Err(Ended::Failed(self.peer.fault(FaultKind::BadReply, &text)));
+                return Err(CallFailure::Failed(self.peer.fault(FaultKind::BadReply, &text)));
             }
             Err(_) => None,
         };
@@ -319,8 +319,8 @@ impl Talk {
         status: u16,
         message: Option<&Message>,
         retry_after: Option<Duration>,
-        leg: &Leg,
-    ) -> Result<Heard, Ended> {
+        leg: &ReplyContext,
+    ) -> Result<Heard, CallFailure> {
         let fault = decode::refused(status, message, retry_after, leg);
         let kind = QuestionKind::Credential { scheme: "token".into(), scopes: Vec::new() };
         match fault.kind {
@@ -338,23 +338,23 @@ impl Talk {
                 let said = Carried::whole(Replied::Asked(Box::new(question)));
                 Ok(Heard { said, control: true })
             }
-            FaultKind::Busy => Err(Ended::Refused(fault)),
-            _ => Err(Ended::Failed(fault)),
+            FaultKind::Busy => Err(CallFailure::Refused(fault)),
+            _ => Err(CallFailure::Failed(fault)),
         }
     }
 
-    pub(super) async fn take_tokens(&mut self, message: &Message) -> Result<(), Ended> {
+    pub(super) async fn take_tokens(&mut self, message: &Message) -> Result<(), CallFailure> {
         if let Err(full) = self.jar.absorb(message) {
             let text = format!("does not answer as it should: {full}");
-            return Err(Ended::Failed(self.peer.fault(FaultKind::BadReply, &text)));
+            return Err(CallFailure::Failed(self.peer.fault(FaultKind::BadReply, &text)));
         }
         let span = self.hub.settings().conversations;
         let kept = self.peer.legs.keep(&self.key, &self.kept, &self.jar, self.hub.now(), span).await;
         Ok(kept.map_err(Fault::once_answered)?)
     }
 
-    fn leg(&self) -> client::Leg {
-        Leg {
+    fn leg(&self) -> client::ReplyContext {
+        ReplyContext {
             peer: self.peer.name.clone(),
             tongue: self.peer.tongue,
             // The task numbers its questions itself.

@@ -27,7 +27,7 @@ use super::transport::{self, LIMITS, Received};
 use interlingua_net::client::answers::{Answers, allowance, refused};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::CONNECT;
-use interlingua_net::client::transport_error::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, TransportError, Why};
 use interlingua_net::counted::Counted;
 use interlingua_net::frames;
 
@@ -88,7 +88,7 @@ impl Sockets {
         }
     }
 
-    pub(super) async fn exchange(&self, leg: &LegKey, message: &wire::Message) -> Result<Received, Lost> {
+    pub(super) async fn exchange(&self, leg: &LegKey, message: &wire::Message) -> Result<Received, TransportError> {
         let mut socket = match self.take(leg) {
             Some(socket) => socket,
             None => self.open().await?,
@@ -98,14 +98,14 @@ impl Sockets {
         Ok(received)
     }
 
-    async fn say(&self, socket: &mut Socket, message: &wire::Message) -> Result<Received, Lost> {
+    async fn say(&self, socket: &mut Socket, message: &wire::Message) -> Result<Received, TransportError> {
         let frame = match self.framing {
             Framing::Cbor => Message::binary(cbor::encode(message, Keys::Lower)),
-            Framing::Json => {
-                Message::text(String::from_utf8(json::encode(message, Keys::Lower)).map_err(Lost::unconnected)?)
-            }
+            Framing::Json => Message::text(
+                String::from_utf8(json::encode(message, Keys::Lower)).map_err(TransportError::unconnected)?,
+            ),
         };
-        socket.send(frame).await.map_err(Lost::broken)?;
+        socket.send(frame).await.map_err(TransportError::broken)?;
         for _ in 0..MAX_CONTROL {
             let Some(frame) = frames::frame(socket).await.map_err(refused)? else { break };
             let frame = frame.map_err(broken)?;
@@ -121,10 +121,10 @@ impl Sockets {
                 break;
             }
         }
-        Err(Lost::broken("the socket was closed before there was an answer"))
+        Err(TransportError::broken("the socket was closed before there was an answer"))
     }
 
-    async fn open(&self) -> Result<Socket, Lost> {
+    async fn open(&self) -> Result<Socket, TransportError> {
         let opened = tokio::time::timeout(CONNECT, async {
             let tcp = self.reach.connect(self.address.host(), self.address.port()).await?;
             tcp.set_nodelay(true)?;
@@ -142,8 +142,8 @@ impl Sockets {
         });
         match opened.await {
             Ok(Ok(socket)) => Ok(socket),
-            Ok(Err(error)) => Err(Lost::unconnected(error)),
-            Err(late) => Err(Lost::unconnected(late)),
+            Ok(Err(error)) => Err(TransportError::unconnected(error)),
+            Err(late) => Err(TransportError::unconnected(late)),
         }
     }
 
@@ -184,10 +184,10 @@ fn received(message: Result<wire::Message, crate::Invalid>) -> Received {
     Received { status: 200, message, retry_after: None, wants_post: false }
 }
 
-fn broken(error: Error) -> Lost {
+fn broken(error: Error) -> TransportError {
     let why = match error {
         Error::PayloadTooLong { .. } => Why::TooLarge,
         _ => Why::Connection,
     };
-    Lost::new(Begun::Perhaps, why, error)
+    TransportError::new(Begun::Perhaps, why, error)
 }

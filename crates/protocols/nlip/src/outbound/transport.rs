@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::http::Http;
 use super::legs::LegKey;
 use super::socket::Sockets;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 use interlingua_net::large;
 
 /// What came back. A WebSocket has no status: what arrives there is 200.
@@ -46,7 +46,7 @@ impl Transport {
         leg: &LegKey,
         message: &Message,
         headers: &[(&'static str, String)],
-    ) -> Result<Received, Lost> {
+    ) -> Result<Received, TransportError> {
         match &self.sockets {
             Some(sockets) => sockets.exchange(leg, message).await,
             None => self.http.exchange(message, headers).await,

@@ -9,11 +9,11 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::*;
-use crate::client::{JarFull, Leg, Replied, TokenJar, Tongue};
+use crate::client::{JarFull, Replied, ReplyContext, TokenJar, Tongue};
 use crate::encode::{Addresses, NoAddresses, ReplyTo, Telling};
 
-fn leg(tongue: Tongue) -> Leg {
-    Leg { peer: "p".into(), tongue, question: QuestionId(TaskId(1), 0), expires: NOW, depth: 128 }
+fn leg(tongue: Tongue) -> ReplyContext {
+    ReplyContext { peer: "p".into(), tongue, question: QuestionId(TaskId(1), 0), expires: NOW, depth: 128 }
 }
 
 fn invoke(target: Target, input: Input) -> Call {

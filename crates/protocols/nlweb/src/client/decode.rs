@@ -17,7 +17,7 @@ pub const ANSWER: &str = "answer";
 
 /// The call that is answered.
 #[derive(Debug, Clone)]
-pub struct Leg {
+pub struct ReplyContext {
     pub peer: PeerId,
     /// Configuration says that it is a hub: what it says of its faults and losses is believed.
     pub is_hub: bool,
@@ -45,7 +45,7 @@ pub fn provenance(peer: &PeerId) -> Provenance {
     Provenance { by: Party::Peer(peer.clone()), source: None, trust: Trust::World }
 }
 
-impl Leg {
+impl ReplyContext {
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
         Fault::new(kind, Party::Peer(self.peer.clone()), format!("{} {what}", self.peer))
     }

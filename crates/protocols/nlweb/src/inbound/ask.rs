@@ -21,7 +21,7 @@ use super::summing::words;
 use super::{promise, stream};
 use interlingua_endpoint::{Shared, content, error_format};
 use interlingua_hub::asking::no_such_peer;
-use interlingua_hub::audit::losses::{Leg, Named};
+use interlingua_hub::audit::losses::{LossContext, Named};
 use interlingua_hub::{Hub, Running, Settled, entropy};
 use interlingua_net::connection::Connection;
 
@@ -311,7 +311,7 @@ impl Listened {
     /// Writes down what has no place in the answer.
     pub(super) fn note(&self, hub: &Hub, by: &Principal, dialect: Dialect) {
         let skill = self.route.as_ref().map(|route| &route.skill);
-        hub.lost(&Leg { by, of: self.of.clone(), wire: dialect.wire(), skill }, &self.lost);
+        hub.lost(&LossContext { by, of: self.of.clone(), wire: dialect.wire(), skill }, &self.lost);
     }
 
     pub(super) fn told(self, envelope: &mut Envelope) -> Response {

@@ -22,7 +22,7 @@ use interlingua_model::{
 use super::pending::{Pending, waits};
 use super::summing::words;
 use interlingua_endpoint::content;
-use interlingua_hub::audit::losses::Leg;
+use interlingua_hub::audit::losses::LossContext;
 use interlingua_hub::{Hub, Running};
 
 /// How long nothing may be sent.
@@ -240,7 +240,7 @@ impl Wanted {
     /// Writes down what has no place in the answer.
     fn note(&self, one: &One, dialect: Dialect, lost: &[Loss]) {
         let (of, wire, skill) = (one.running.named(), dialect.wire(), one.skill());
-        self.hub.lost(&Leg { by: &self.by, of, wire, skill }, lost);
+        self.hub.lost(&LossContext { by: &self.by, of, wire, skill }, lost);
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 use interlingua_net::client::answers::{Coming, too_large};
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
 use interlingua_net::client::place::{Elsewhere, Own};
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 const JSON: &str = "application/json";
 const EITHER: &str = "text/event-stream, application/json;q=0.9";
@@ -63,16 +63,16 @@ impl Http {
     }
 
     /// An address without a path is only where the site is: its file for models may say where it is asked.
-    async fn door(&self) -> Result<&Uri, Lost> {
+    async fn door(&self) -> Result<&Uri, TransportError> {
         if self.address.path() != "/" {
             return Ok(&self.address);
         }
         self.found.get_or_try_init(|| self.look()).await
     }
 
-    async fn look(&self) -> Result<Uri, Lost> {
+    async fn look(&self) -> Result<Uri, TransportError> {
         let request = Request::builder().uri(at(&self.address, "/llms.txt")?).header(ACCEPT, "text/plain");
-        let response = self.pool.send(request.body(whole(Bytes::new())).map_err(Lost::unconnected)?).await?;
+        let response = self.pool.send(request.body(whole(Bytes::new())).map_err(TransportError::unconnected)?).await?;
         let text = read(response, MAX_FILE).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         // What the file says of other places is not this site's to say.
@@ -89,12 +89,12 @@ impl Http {
         &self,
         request: &client::Request,
         headers: &[(&'static str, String)],
-    ) -> Result<Received, Lost> {
+    ) -> Result<Received, TransportError> {
         let door = self.door().await?;
         match request {
             client::Request::Get(query) => {
                 let separator = if door.query().is_some() { '&' } else { '?' };
-                let uri: Uri = format!("{door}{separator}{query}").parse().map_err(Lost::unconnected)?;
+                let uri: Uri = format!("{door}{separator}{query}").parse().map_err(TransportError::unconnected)?;
                 self.send(Method::GET, uri, Bytes::new(), headers).await
             }
             client::Request::Post(body) => {
@@ -104,7 +104,11 @@ impl Http {
     }
 
     /// Looks after a promise, beside the door.
-    pub(super) async fn wait(&self, body: &Tree, headers: &[(&'static str, String)]) -> Result<Received, Lost> {
+    pub(super) async fn wait(
+        &self,
+        body: &Tree,
+        headers: &[(&'static str, String)],
+    ) -> Result<Received, TransportError> {
         let door = self.door().await?;
         let path = door.path().trim_end_matches('/');
         let beside = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -118,7 +122,7 @@ impl Http {
         uri: Uri,
         body: Bytes,
         headers: &[(&'static str, String)],
-    ) -> Result<Received, Lost> {
+    ) -> Result<Received, TransportError> {
         let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, EITHER);
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, JSON);
@@ -129,7 +133,7 @@ impl Http {
         if let Some(token) = self.token.as_ref().and_then(Secret::text) {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
         }
-        let response = self.pool.send(request.body(whole(body)).map_err(Lost::unconnected)?).await?;
+        let response = self.pool.send(request.body(whole(body)).map_err(TransportError::unconnected)?).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let (mut reading, mut reply) = (Reading::new(response), Reply::default());
         let mut more = true;
@@ -143,16 +147,16 @@ impl Http {
         &self.address
     }
 
-    pub(super) async fn probe(&self) -> Result<(), Lost> {
+    pub(super) async fn probe(&self) -> Result<(), TransportError> {
         self.pool.knock(Method::HEAD, &self.address).await
     }
 }
 
 /// Another path of the same site.
-fn at(site: &Uri, path: &str) -> Result<Uri, Lost> {
+fn at(site: &Uri, path: &str) -> Result<Uri, TransportError> {
     let mut parts = site.clone().into_parts();
-    parts.path_and_query = Some(path.parse().map_err(Lost::unconnected)?);
-    Uri::from_parts(parts).map_err(Lost::unconnected)
+    parts.path_and_query = Some(path.parse().map_err(TransportError::unconnected)?);
+    Uri::from_parts(parts).map_err(TransportError::unconnected)
 }
 
 /// An answer that is being read. Dropped, its connection is closed, and the site knows that nobody reads on.
@@ -193,7 +197,7 @@ impl Reading {
     }
 
     /// Reads on. False at the end.
-    pub(super) fn poll_more(&mut self, cx: &mut Context<'_>, reply: &mut Reply) -> Poll<Result<bool, Lost>> {
+    pub(super) fn poll_more(&mut self, cx: &mut Context<'_>, reply: &mut Reply) -> Poll<Result<bool, TransportError>> {
         let Some(frame) = ready!(self.body.poll_frame(cx, self.form.unfinished())) else {
             if let Form::Whole(all) = &mut self.form {
                 let whole = self.body.whole(Bytes::from(std::mem::take(all)))?;
@@ -204,7 +208,7 @@ impl Reading {
         Poll::Ready(frame.and_then(|frame| self.take(frame, reply)).map(|()| true))
     }
 
-    fn take(&mut self, frame: Frame<Bytes>, reply: &mut Reply) -> Result<(), Lost> {
+    fn take(&mut self, frame: Frame<Bytes>, reply: &mut Reply) -> Result<(), TransportError> {
         let Ok(data) = frame.into_data() else { return Ok(()) };
         self.size += data.len();
         if self.size > self.most {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::Dialect;
-use crate::client::decode::{Leg, Replied, Words};
+use crate::client::decode::{Replied, ReplyContext, Words};
 use crate::client::{self, Question, encode};
 use interlingua_model::peer::{Calling, Dispatch, Duplex, Peer, Reply as Told};
 use interlingua_model::{
@@ -23,14 +23,14 @@ use super::promised::{self, Headers};
 use super::stream::{Going, Stream};
 use crate::settings;
 use interlingua_hub::Hub;
-use interlingua_net::client::call_failure::{self, Ended};
+use interlingua_net::client::call_failure::{self, CallFailure};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::health::{Breaker, Probed, Went, knocked, refused};
 use interlingua_net::client::http::Pool;
 use interlingua_net::client::place::Own;
 use interlingua_net::client::retry;
 use interlingua_net::client::tls::{self, Trust as Whom};
-use interlingua_net::client::transport_error::{Lost, Why};
+use interlingua_net::client::transport_error::{TransportError, Why};
 
 /// How long a site may take to hear that nobody waits for it.
 const CANCEL: Duration = Duration::from_secs(10);
@@ -97,7 +97,7 @@ impl NlwebPeer {
             None => asked.await,
             Some(until) => tokio::time::timeout_at(until, asked)
                 .await
-                .unwrap_or_else(|_| Ended::Failed(call_failure::too_late(&self.name)).reply()),
+                .unwrap_or_else(|_| CallFailure::Failed(call_failure::too_late(&self.name)).reply()),
         }
     }
 
@@ -140,7 +140,7 @@ impl NlwebPeer {
     }
 
     /// Looks after what was promised.
-    pub(super) async fn look(&self, token: &Secret, headers: &Headers) -> Result<Received, Lost> {
+    pub(super) async fn look(&self, token: &Secret, headers: &Headers) -> Result<Received, TransportError> {
         self.http.wait(&client::wait(token.text().unwrap_or_default(), false), headers).await
     }
 
@@ -199,12 +199,12 @@ impl NlwebPeer {
         }
     }
 
-    pub(super) fn lost(&self, hub: &Hub, lost: &Lost) -> Fault {
+    pub(super) fn lost(&self, hub: &Hub, lost: &TransportError) -> Fault {
         tracing::warn!(event = "peer_no_answer", peer = %self.name, cause = %lost, "the peer did not answer a request");
         if lost.why != Why::TooLarge {
             self.note(hub, Went::Missed);
         }
-        Ended::lost(&self.name, lost, true).fault()
+        CallFailure::lost(&self.name, lost, true).fault()
     }
 
     /// What an answer that has come whole leads to. A question that the caller has no way to answer is not asked.
@@ -219,7 +219,8 @@ impl NlwebPeer {
         let Received { status, reply, retry_after, .. } = received;
         // The task numbers its questions itself.
         let question = QuestionId(dispatch.task, 0);
-        let leg = Leg { peer: self.name.clone(), is_hub: self.is_hub, question, expires: hub.question_expires() };
+        let leg =
+            ReplyContext { peer: self.name.clone(), is_hub: self.is_hub, question, expires: hub.question_expires() };
         let said = leg.reply(&reply, status, retry_after, words);
         losses.extend(said.losses);
         match said.value {

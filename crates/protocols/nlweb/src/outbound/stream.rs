@@ -44,11 +44,11 @@ pub(super) struct Stream {
     /// How many items and texts were told.
     told: (usize, usize),
     out: VecDeque<Record>,
-    rest: Rest,
+    rest: StreamState,
 }
 
 /// What comes after what was told.
-enum Rest {
+enum StreamState {
     Reading(Box<Reading>),
     Tail(Exchange),
     Over,
@@ -57,8 +57,14 @@ enum Rest {
 impl Stream {
     pub(super) fn new(going: Going, received: Received, rest: Reading, until: Option<Instant>) -> Stream {
         let until = until.map(|until| Box::pin(tokio::time::sleep_until(until)));
-        let mut stream =
-            Stream { going, received, until, told: (0, 0), out: VecDeque::new(), rest: Rest::Reading(Box::new(rest)) };
+        let mut stream = Stream {
+            going,
+            received,
+            until,
+            told: (0, 0),
+            out: VecDeque::new(),
+            rest: StreamState::Reading(Box::new(rest)),
+        };
         stream.tell();
         stream
     }
@@ -89,7 +95,7 @@ impl Stream {
 
     /// The whole answer is there, or what became of it.
     fn end(&mut self, ended: Result<(), Fault>) {
-        self.rest = Rest::Over;
+        self.rest = StreamState::Over;
         let told = match (ended, self.going.hub.upgrade()) {
             (Err(fault), _) => Told::Done(Box::new(Finished::failed(fault)), None),
             (Ok(()), None) => Told::Done(Box::new(Finished::failed(Fault::shutting_down())), None),
@@ -103,7 +109,7 @@ impl Stream {
         };
         match told {
             Told::Done(finished, _) => self.out.push_back(Record::emitted(Event::Finished(*finished))),
-            Told::Live(tail) => self.rest = Rest::Tail(tail),
+            Told::Live(tail) => self.rest = StreamState::Tail(tail),
         }
     }
 
@@ -130,9 +136,9 @@ impl Duplex for Stream {
                 return Poll::Ready(Some(record));
             }
             let more = match &mut self.rest {
-                Rest::Over => return Poll::Ready(None),
-                Rest::Tail(tail) => return tail.poll_next(cx),
-                Rest::Reading(reading) => reading.poll_more(cx, &mut self.received.reply),
+                StreamState::Over => return Poll::Ready(None),
+                StreamState::Tail(tail) => return tail.poll_next(cx),
+                StreamState::Reading(reading) => reading.poll_more(cx, &mut self.received.reply),
             };
             match more {
                 Poll::Ready(Ok(true)) => self.tell(),

@@ -85,11 +85,11 @@ pub(super) struct Session {
     /// One call at a time, in the order in which they came.
     turn: Arc<Semaphore>,
     ended: watch::Sender<bool>,
-    rest: Mutex<Rest>,
+    rest: Mutex<SessionData>,
 }
 
 /// What a session has between calls.
-struct Rest {
+struct SessionData {
     page: Option<Page>,
     note: Option<visit::Found>,
     /// What was last taken out of it.
@@ -103,7 +103,7 @@ struct Rest {
 }
 
 impl Session {
-    fn rest(&self) -> MutexGuard<'_, Rest> {
+    fn rest(&self) -> MutexGuard<'_, SessionData> {
         self.rest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,7 +163,7 @@ impl Table {
         if live.len() >= self.most {
             return Err(Trouble::TooManySessions(live.len()));
         }
-        let rest = Rest {
+        let rest = SessionData {
             page: None,
             note: None,
             state: BrowserState::default(),

@@ -9,7 +9,7 @@ use interlingua_model::{
 
 use super::*;
 use crate::Version;
-use crate::client::encode::{Answered, Leg, answer, call, more};
+use crate::client::encode::{Answered, Recipient, answer, call, more};
 use crate::client::request::{Ask, Verb, http, other_verb, rpc};
 use crate::client::skills::skills;
 use crate::ext;
@@ -29,8 +29,8 @@ fn invoked(skill: &Skill, input: Input) -> Call {
     call
 }
 
-fn leg(card: &AgentCard) -> Leg<'_> {
-    Leg { card, context: Some("ctx".into()), task: None }
+fn leg(card: &AgentCard) -> Recipient<'_> {
+    Recipient { card, context: Some("ctx".into()), task: None }
 }
 
 fn args(value: Value) -> Input {
@@ -176,7 +176,7 @@ fn question(kind: QuestionKind) -> Question {
 #[test]
 fn an_answer_is_a_message_to_the_task_and_a_credential_travels_beside_it() {
     let theirs = card(&plain());
-    let leg = Leg { task: Some("t1".into()), ..leg(&theirs) };
+    let leg = Recipient { task: Some("t1".into()), ..leg(&theirs) };
     let form = || question(QuestionKind::Input { form: Schema(Json::empty_object()), choices: Vec::new() });
     let said = |asked: &Question, given: &Answer| match answer(asked, given, &MessageId::from("a1"), &leg).value {
         Answered::Say(send, secret) => (parsed(&write::send(&send, None, Dialect::V1))["message"].clone(), secret),

@@ -15,7 +15,7 @@ struct Bench(Device);
 
 impl Bench {
     fn new() -> Bench {
-        let line = Line::new(Pulse::default(), Backoff::device(), NOW);
+        let line = ClientConnection::new(Pulse::default(), Backoff::device(), NOW);
         let (info, tongue) = (Json::empty_object(), Tongue::Profile);
         let mut bench = Bench(Device::new("dev1".into(), "run-1".into(), tongue, line, info, "linux".into()));
         bench.connect();

@@ -22,7 +22,7 @@ fn returns(jitter: u8) -> Vec<Time> {
     let mut returns = Vec::new();
     for number in 0..DEVICES {
         let id: Text = format!("dev{number}").into();
-        let line = Line::new(Pulse::default(), Backoff { jitter, ..Backoff::device() }, NOW);
+        let line = ClientConnection::new(Pulse::default(), Backoff { jitter, ..Backoff::device() }, NOW);
         let info = Json::parse(Bytes::from_static(b"{}")).expect("JSON");
         let mut device = Device::new(id.clone(), "run".into(), Tongue::Profile, line, info, "linux".into());
         let mut now = NOW;

@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use interlingua_model::{Ask, Call, Input, Json, Target, Text, Time};
 
+use super::connection::{ClientConnection, Phase, Pulse, Wants};
 use super::device::{self, Device};
-use super::line::{Line, Phase, Pulse, Wants};
 use super::orchestrator::{self, Orchestrator};
 use crate::backoff::Backoff;
 use crate::link::{Heard, Link, Tongue};
@@ -53,7 +53,7 @@ enum Mail {
 
 impl World {
     fn new(tongue: Tongue) -> World {
-        let line = || Line::new(Pulse::default(), Backoff::device(), NOW);
+        let line = || ClientConnection::new(Pulse::default(), Backoff::device(), NOW);
         let info = Json::parse(Bytes::from_static(br#"{"platform":"linux"}"#)).expect("JSON");
         let mut world = World {
             now: NOW,
@@ -355,7 +355,7 @@ fn only_one_task_waits_to_be_acknowledged_and_an_error_without_a_name_is_its() {
 
 #[test]
 fn p_46_a_device_comes_back_after_two_four_and_eight_seconds_and_counts_anew_after_success() {
-    let mut line = Line::new(Pulse::default(), Backoff::device(), NOW);
+    let mut line = ClientConnection::new(Pulse::default(), Backoff::device(), NOW);
     let mut now = NOW;
     for wait in [2, 4, 8] {
         assert_eq!(line.tick(now), Wants::Connect);
@@ -373,7 +373,7 @@ fn p_46_a_device_comes_back_after_two_four_and_eight_seconds_and_counts_anew_aft
 
 #[test]
 fn a_server_that_falls_silent_is_dead_within_a_heartbeat_and_its_wait() {
-    let mut line = Line::new(Pulse::default(), Backoff::device(), NOW);
+    let mut line = ClientConnection::new(Pulse::default(), Backoff::device(), NOW);
     let at = |seconds| NOW.after(Duration::from_secs(seconds));
     line.tick(NOW);
     line.connected(NOW);
@@ -384,7 +384,7 @@ fn a_server_that_falls_silent_is_dead_within_a_heartbeat_and_its_wait() {
     assert_eq!(line.next_timer(), Some(at(75)));
     assert_eq!(line.tick(at(74)), Wants::Nothing);
     assert_eq!(line.tick(at(75)), Wants::Close);
-    let mut line = Line::new(Pulse::default(), Backoff::device(), NOW);
+    let mut line = ClientConnection::new(Pulse::default(), Backoff::device(), NOW);
     line.connected(NOW);
     assert_eq!(line.tick(at(30)), Wants::Close, "nobody answers the register");
 }
@@ -445,7 +445,7 @@ fn p_62_a_device_that_was_started_anew_is_not_told_again_what_it_may_have_done()
     world.cut(0);
     world.work.clear();
     let info = Json::empty_object();
-    let line = Line::new(Pulse::default(), Backoff::device(), world.now);
+    let line = ClientConnection::new(Pulse::default(), Backoff::device(), world.now);
     world.device = Device::new("dev1".into(), "run-2".into(), Tongue::Profile, line, info, "linux".into());
     world.pass(2);
     assert!(world.work.is_empty() && world.seen().is_empty());

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bytes::Bytes;
 use interlingua_aip::backoff::{Backoff, Growth};
+use interlingua_aip::client::connection::{ClientConnection, Phase, Pulse};
 use interlingua_aip::client::device::{self, Device};
-use interlingua_aip::client::line::{Line, Phase, Pulse};
 use interlingua_aip::client::orchestrator::{self, Orchestrator};
 use interlingua_aip::link::{self, Heard, Link, Tongue};
 use interlingua_aip::say::{End, Stamp};
@@ -137,9 +137,9 @@ pub(super) enum Action {
     Stop,
 }
 
-fn line(now: Time) -> Line {
+fn line(now: Time) -> ClientConnection {
     let backoff = Backoff { growth: Growth::Immediate, retries: None, ..Backoff::default() };
-    Line::new(Pulse::default(), backoff, now)
+    ClientConnection::new(Pulse::default(), backoff, now)
 }
 
 fn machine(instance: u8, tongue: Tongue, now: Time) -> Device {

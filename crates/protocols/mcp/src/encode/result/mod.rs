@@ -13,7 +13,7 @@ use interlingua_model::{
     Fault, FaultKind, Finished, Json, Loss, LossKind, Noun, Outcome, Output, Part, Party, Question, Raw, Route,
 };
 
-use super::{Ended, Written};
+use super::{RequestOutcome, Written};
 use crate::decode::{List, ReplyTo};
 use crate::fault::{Refused, Spelling};
 use crate::names::ARTIFACTS;
@@ -287,7 +287,7 @@ impl Encoder<'_> {
     }
 
     /// A fault as the answer to a request.
-    pub fn refusal(&self, fault: &Fault, reply: &ReplyTo) -> Ended {
+    pub fn refusal(&self, fault: &Fault, reply: &ReplyTo) -> RequestOutcome {
         match fault::spelling(fault, self.version, reply.verb) {
             Spelling::Error { code, status } => {
                 let error = match &reply.uri {

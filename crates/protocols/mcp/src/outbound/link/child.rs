@@ -11,11 +11,11 @@ use interlingua_model::PeerId;
 use interlingua_process::child::{Output, Program, Started, Tail};
 use tokio::sync::mpsc;
 
-use super::pipe::{Ears, Line, Pipe};
+use super::pipe::{Ears, Pipe, QueuedMessage};
 use crate::outbound::changes::Changes;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::{Answers, Measure, too_large};
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 /// Lines in a row that are no messages: then it is no server.
 const MAX_GARBAGE: u32 = 100;
@@ -52,8 +52,9 @@ pub(in super::super) async fn start(
     tail: &Tail,
     changes: Arc<Changes>,
     supervisor: &Supervisor,
-) -> Result<Arc<Pipe>, Lost> {
-    let started = program.start().await.map_err(|error| Lost::unconnected(NotStarted::of(program, &error)))?;
+) -> Result<Arc<Pipe>, TransportError> {
+    let started =
+        program.start().await.map_err(|error| TransportError::unconnected(NotStarted::of(program, &error)))?;
     tail.clear();
     let (pipe, lines) = Pipe::new(changes);
     let (said, stopping) = ((tail.clone(), answers.clone()), supervisor.stopping().clone());
@@ -65,7 +66,7 @@ async fn pump(
     name: PeerId,
     started: Started,
     ears: Arc<Ears>,
-    mut lines: mpsc::Receiver<Line>,
+    mut lines: mpsc::Receiver<QueuedMessage>,
     (tail, answers): (Tail, Answers),
     stopping: tokio_util::sync::CancellationToken,
 ) {
@@ -128,7 +129,7 @@ async fn pump(
 }
 
 /// The next line, of bounded length and in bounded time.
-async fn heard(output: &mut Output, measure: &mut Measure) -> Result<Bytes, Lost> {
+async fn heard(output: &mut Output, measure: &mut Measure) -> Result<Bytes, TransportError> {
     loop {
         if let Some(line) = output.line() {
             return measure.whole(line);
@@ -137,6 +138,6 @@ async fn heard(output: &mut Output, measure: &mut Measure) -> Result<Bytes, Lost
         if unfinished > most {
             return Err(too_large(format!("a line of more than {most} bytes (limits.body)")));
         }
-        measure.more(unfinished, output.more()).await?.map_err(Lost::broken)?;
+        measure.more(unfinished, output.more()).await?.map_err(TransportError::broken)?;
     }
 }

@@ -18,7 +18,7 @@ use interlingua_wire::rpc::Message;
 use tokio_util::sync::CancellationToken;
 
 use interlingua_net::client::oauth::SignIn;
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 use pipe::{Ears, Pipe};
 use streamable::{Events, Streamable};
 use table::PendingRequest;
@@ -32,7 +32,7 @@ pub(super) enum Link {
 /// Why a call has no answer to read.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    Lost(Lost),
+    Lost(TransportError),
     /// The server does not know the session any more; it has not looked at the call.
     SessionGone,
     /// An HTTP status that is no answer of the protocol.
@@ -49,8 +49,8 @@ pub(super) struct Refused {
     pub(super) retry_after: Option<Duration>,
 }
 
-impl From<Lost> for Trouble {
-    fn from(lost: Lost) -> Trouble {
+impl From<TransportError> for Trouble {
+    fn from(lost: TransportError) -> Trouble {
         Trouble::Lost(lost)
     }
 }
@@ -68,13 +68,13 @@ impl Trouble {
     }
 
     /// For where nobody can do anything about it.
-    pub(super) fn lost(self) -> Lost {
+    pub(super) fn lost(self) -> TransportError {
         match self {
             Trouble::Lost(lost) => lost,
-            Trouble::SessionGone => Lost::unconnected("it does not know the session any more"),
-            Trouble::Refused(refused) => Lost::unconnected(format!("it answers HTTP {}", refused.status)),
-            Trouble::TooMany => Lost::unconnected("too many calls are in flight"),
-            Trouble::SignIn(_) => Lost::unconnected("somebody must sign in first"),
+            Trouble::SessionGone => TransportError::unconnected("it does not know the session any more"),
+            Trouble::Refused(refused) => TransportError::unconnected(format!("it answers HTTP {}", refused.status)),
+            Trouble::TooMany => TransportError::unconnected("too many calls are in flight"),
+            Trouble::SignIn(_) => TransportError::unconnected("somebody must sign in first"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl Link {
     }
 
     /// Sends a notification, or the answer to a request of the server's.
-    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
+    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), TransportError> {
         match self {
             Link::Pipe(pipe) => pipe.send(outgoing).await,
             Link::Streamable(http) => http.send(outgoing).await,
@@ -150,10 +150,12 @@ enum Source {
 
 impl Calls {
     /// The next message; its answer is the last. Cancel safe.
-    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
+    pub(super) async fn next(&mut self) -> Result<Message, TransportError> {
         let PendingRequest { events, response, .. } = &mut self.place;
         match &mut self.source {
-            Source::Answered(message) => message.take().ok_or_else(|| Lost::broken("it was answered already")),
+            Source::Answered(message) => {
+                message.take().ok_or_else(|| TransportError::broken("it was answered already"))
+            }
             Source::Pipe(ears) => tokio::select! {
                 biased;
                 event = events.next() => Ok(event),

@@ -9,11 +9,11 @@ use interlingua_wire::sse::{Event, Parser};
 use tokio::sync::mpsc;
 
 use super::Trouble;
-use super::pipe::{Ears, Line, Pipe};
+use super::pipe::{Ears, Pipe, QueuedMessage};
 use super::streamable::Endpoint;
 use crate::outbound::changes::Changes;
 use interlingua_net::client::answers::{Coming, too_large};
-use interlingua_net::client::transport_error::Lost;
+use interlingua_net::client::transport_error::TransportError;
 
 /// How long the stream may take to name its address.
 const GREETING: Duration = Duration::from_secs(10);
@@ -24,8 +24,8 @@ pub(in super::super) async fn open(endpoint: &Endpoint, changes: Arc<Changes>) -
     let body = response.into_body();
     let mut stream = Stream { parser: Parser::new(body.most()), body };
     let greeted = tokio::time::timeout(GREETING, stream.greeting()).await;
-    let given = greeted.map_err(|_| Lost::unconnected("the stream names no address"))??;
-    let to = endpoint.own.place(&given).map_err(Lost::unconnected)?;
+    let given = greeted.map_err(|_| TransportError::unconnected("the stream names no address"))??;
+    let to = endpoint.own.place(&given).map_err(TransportError::unconnected)?;
     let (pipe, lines) = Pipe::new(changes);
     endpoint.supervisor.run_until_stop(pump(endpoint.clone(), to, stream, pipe.ears.clone(), lines));
     Ok(pipe)
@@ -37,7 +37,7 @@ struct Stream {
 }
 
 impl Stream {
-    async fn greeting(&mut self) -> Result<String, Lost> {
+    async fn greeting(&mut self) -> Result<String, TransportError> {
         loop {
             let event = self.next().await?;
             if event.kind == "endpoint" {
@@ -46,7 +46,7 @@ impl Stream {
         }
     }
 
-    async fn next(&mut self) -> Result<Event, Lost> {
+    async fn next(&mut self) -> Result<Event, TransportError> {
         loop {
             if let Some(mut event) = self.parser.take().map_err(too_large)? {
                 event.data = self.body.whole(event.data)?;
@@ -59,13 +59,19 @@ impl Stream {
                     }
                 }
                 Some(Err(lost)) => return Err(lost),
-                None => return Err(Lost::broken("the stream ended")),
+                None => return Err(TransportError::broken("the stream ended")),
             }
         }
     }
 }
 
-async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, mut lines: mpsc::Receiver<Line>) {
+async fn pump(
+    endpoint: Endpoint,
+    to: Uri,
+    mut stream: Stream,
+    ears: Arc<Ears>,
+    mut lines: mpsc::Receiver<QueuedMessage>,
+) {
     let writing = async {
         while let Some(line) = lines.recv().await {
             match endpoint.post(&to, HeaderMap::new(), line.bytes.clone()).await {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::table::Table;
 use super::{Calls, Source, Trouble};
 use crate::outbound::changes::Changes;
-use interlingua_net::client::transport_error::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, TransportError, Why};
 use interlingua_net::large;
 
 /// How many messages may wait to be written, and how many bytes they may have together. A call that was given up may have left
@@ -28,7 +28,7 @@ pub(super) const DEPTH: usize = 128;
 /// The writing end. When nobody holds it any more, the connection is closed.
 #[derive(Debug)]
 pub(in super::super) struct Pipe {
-    out: mpsc::Sender<Line>,
+    out: mpsc::Sender<QueuedMessage>,
     pub(super) ears: Arc<Ears>,
 }
 
@@ -36,7 +36,7 @@ pub(in super::super) struct Pipe {
 #[derive(Debug)]
 pub(super) struct Ears {
     pub(super) table: Arc<Table>,
-    out: mpsc::WeakSender<Line>,
+    out: mpsc::WeakSender<QueuedMessage>,
     room: Arc<Semaphore>,
     changes: Arc<Changes>,
     pub(super) closed: CancellationToken,
@@ -46,7 +46,7 @@ pub(super) struct Ears {
 
 /// A message that waits to be written, and its room until this is dropped.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct QueuedMessage {
     pub(super) bytes: Bytes,
     _room: OwnedSemaphorePermit,
 }
@@ -64,7 +64,7 @@ impl Drop for Pipe {
 
 impl Pipe {
     /// The pipe, and what is to be written to it.
-    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<Line>) {
+    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<QueuedMessage>) {
         let (out, lines) = mpsc::channel(TO_WRITE);
         let closed = CancellationToken::new();
         let room = Arc::new(Semaphore::new(BYTES_TO_WRITE as usize));
@@ -81,18 +81,18 @@ impl Pipe {
     }
 
     /// A pipe that closes meanwhile may have been written to.
-    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
+    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), TransportError> {
         if self.ears.closed.is_cancelled() {
-            return Err(Lost::unconnected("the connection is closed"));
+            return Err(TransportError::unconnected("the connection is closed"));
         }
         let bytes = outgoing.body.clone();
         let sending = async {
             let room = self.ears.room.clone().acquire_many_owned(size(&bytes)).await.ok()?;
-            self.out.send(Line { bytes, _room: room }).await.ok()
+            self.out.send(QueuedMessage { bytes, _room: room }).await.ok()
         };
         tokio::select! {
-            sent = sending => sent.ok_or_else(|| Lost::unconnected("the connection is closed")),
-            () = self.ears.closed.cancelled() => Err(Lost::unconnected("the connection is closed")),
+            sent = sending => sent.ok_or_else(|| TransportError::unconnected("the connection is closed")),
+            () = self.ears.closed.cancelled() => Err(TransportError::unconnected("the connection is closed")),
         }
     }
 
@@ -119,9 +119,9 @@ impl Ears {
     }
 
     /// Where there is room.
-    fn put(&self, out: &mpsc::Sender<Line>, bytes: Bytes) {
+    fn put(&self, out: &mpsc::Sender<QueuedMessage>, bytes: Bytes) {
         if let Ok(room) = self.room.clone().try_acquire_many_owned(size(&bytes)) {
-            let _ = out.try_send(Line { bytes, _room: room });
+            let _ = out.try_send(QueuedMessage { bytes, _room: room });
         }
     }
 
@@ -159,16 +159,16 @@ impl Ears {
     }
 
     /// What comes cannot be read on. It is taken for the answer to the one call in flight; of several, nobody knows to which.
-    pub(super) fn fails(&self, lost: &Lost) {
+    pub(super) fn fails(&self, lost: &TransportError) {
         if self.table.count() == 1 {
             let _ = self.failed.set(lost.why);
         }
     }
 
     /// Why a call has no answer, once this is closed.
-    pub(super) fn lost(&self) -> Lost {
+    pub(super) fn lost(&self) -> TransportError {
         let why = self.failed.get().copied().unwrap_or(Why::Connection);
-        Lost::new(Begun::Perhaps, why, "the connection was closed before there was an answer")
+        TransportError::new(Begun::Perhaps, why, "the connection was closed before there was an answer")
     }
 
     /// Nothing more is written or heard.
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_to_the_only_call_that_waits_and_to_none_of_several() {
-        let lost = Lost::new(Begun::Perhaps, Why::TooLarge, "a line without end");
+        let lost = TransportError::new(Begun::Perhaps, Why::TooLarge, "a line without end");
         let (pipe, _lines) = Pipe::new(Arc::default());
         let enter = |id| pipe.ears.table.enter(id, Some(Owner(Arc::new([])))).expect("a place");
         let (first, second) = (enter(1), enter(2));

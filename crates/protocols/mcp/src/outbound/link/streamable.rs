@@ -27,7 +27,7 @@ use interlingua_net::client::answers::{Coming, too_large};
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
 use interlingua_net::client::oauth::Judged;
 use interlingua_net::client::place::Own;
-use interlingua_net::client::transport_error::{Lost, Why};
+use interlingua_net::client::transport_error::{TransportError, Why};
 use interlingua_net::large;
 
 const JSON: &str = "application/json";
@@ -147,8 +147,8 @@ impl Streamable {
     async fn post(&self, outgoing: &Outgoing) -> Result<Response<Coming>, Trouble> {
         let mut headers = self.headers.clone();
         for (name, value) in &outgoing.headers {
-            let name = HeaderName::try_from(name.as_str()).map_err(Lost::unconnected)?;
-            headers.insert(name, HeaderValue::try_from(value.as_str()).map_err(Lost::unconnected)?);
+            let name = HeaderName::try_from(name.as_str()).map_err(TransportError::unconnected)?;
+            headers.insert(name, HeaderValue::try_from(value.as_str()).map_err(TransportError::unconnected)?);
         }
         self.endpoint.post(&self.endpoint.uri, headers, outgoing.body.clone()).await
     }
@@ -197,16 +197,16 @@ impl Streamable {
             // Errors of the modern era come with a status of their own.
             Ok(Frame::One(message @ Message::Response(_))) => Ok(Source::Answered(Some(own(message, id)))),
             Ok(_) | Err(_) if !status.is_success() => Err(Trouble::Refused(refused)),
-            Ok(_) => Err(Lost::broken("an answer that is none").into()),
-            Err(invalid) => Err(Lost::broken(invalid).into()),
+            Ok(_) => Err(TransportError::broken("an answer that is none").into()),
+            Err(invalid) => Err(TransportError::broken(invalid).into()),
         }
     }
 
-    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
+    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), TransportError> {
         let response = self.post(outgoing).await.map_err(Trouble::lost)?;
         match response.status() {
             status if status.is_success() => Ok(()),
-            status => Err(Lost::broken(format!("it answered a notification with HTTP {status}"))),
+            status => Err(TransportError::broken(format!("it answered a notification with HTTP {status}"))),
         }
     }
 
@@ -317,7 +317,7 @@ impl Events {
     }
 
     /// Cancel safe: what was read is kept in the parser.
-    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
+    pub(super) async fn next(&mut self) -> Result<Message, TransportError> {
         loop {
             while let Some(event) = self.parser.take().map_err(too_large)? {
                 if let Some(id) = event.id {
@@ -344,8 +344,8 @@ impl Events {
     }
 
     /// Changes go their own way; the rest is for whoever reads.
-    fn message(&self, data: &Bytes) -> Result<Option<Message>, Lost> {
-        match large::beside(data.len(), || rpc::decode(data, DEPTH)).map_err(Lost::broken)? {
+    fn message(&self, data: &Bytes) -> Result<Option<Message>, TransportError> {
+        match large::beside(data.len(), || rpc::decode(data, DEPTH)).map_err(TransportError::broken)? {
             Frame::One(Message::Notification(notification))
                 if self.http.changes.heard(&notification.method, &notification.params) =>
             {
@@ -355,11 +355,11 @@ impl Events {
                 Some(id) => own(message, id),
                 None => message,
             })),
-            Frame::Batch(_) => Err(Lost::broken("several messages in one event")),
+            Frame::Batch(_) => Err(TransportError::broken("several messages in one event")),
         }
     }
 
-    async fn more(&mut self) -> Result<(), Lost> {
+    async fn more(&mut self) -> Result<(), TransportError> {
         let Some(body) = &mut self.body else { return self.resume().await };
         match body.frame(self.parser.unfinished()).await {
             Some(Ok(frame)) => {
@@ -375,10 +375,10 @@ impl Events {
     }
 
     /// Takes up a stream that broke off. One of the modern era, or without a mark, is lost; the server's own is opened anew.
-    async fn resume(&mut self) -> Result<(), Lost> {
+    async fn resume(&mut self) -> Result<(), TransportError> {
         let resumable = !self.http.modern && (self.id.is_none() || self.last.is_some());
         if !resumable || self.resumes > MAX_RESUMES {
-            return Err(Lost::broken("the stream ended before there was an answer"));
+            return Err(TransportError::broken("the stream ended before there was an answer"));
         }
         if self.unmarked > 0 || self.last.is_some() {
             tokio::time::sleep(paused(self.pause, self.unmarked)).await;
@@ -396,7 +396,9 @@ impl Events {
                 self.body = Some(body);
                 Ok(())
             }
-            Err(refused) => Err(Lost::broken(format!("the stream cannot be taken up: HTTP {}", refused.status))),
+            Err(refused) => {
+                Err(TransportError::broken(format!("the stream cannot be taken up: HTTP {}", refused.status)))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use interlingua_model::{Json, TaskId, Text, uuid_v4};
 
-use super::{Desk, Given};
+use super::{Given, ServerRuntime};
 use crate::registrar::LIST_TOOLS;
 use crate::safe_task_name;
 use crate::say::End;
@@ -18,20 +18,20 @@ const LISTING: Duration = Duration::from_secs(10);
 
 /// A session of the hub's own. Dropped before its end, the device hears that it is not wanted any more.
 pub(crate) struct OwnSession {
-    desk: Arc<Desk>,
+    runtime: Arc<ServerRuntime>,
     pub(crate) session: Text,
     over: bool,
 }
 
 impl OwnSession {
-    pub(crate) fn begin(desk: &Arc<Desk>, device: &Text, task: TaskId, task_name: &str) -> OwnSession {
-        OwnSession::open(desk, device, task.to_string().into(), task_name)
+    pub(crate) fn begin(runtime: &Arc<ServerRuntime>, device: &Text, task: TaskId, task_name: &str) -> OwnSession {
+        OwnSession::open(runtime, device, task.to_string().into(), task_name)
     }
 
-    fn open(desk: &Arc<Desk>, device: &Text, session: Text, task_name: &str) -> OwnSession {
+    fn open(runtime: &Arc<ServerRuntime>, device: &Text, session: Text, task_name: &str) -> OwnSession {
         let task_name = safe_task_name(Some(task_name), entropy::bits());
-        desk.step(Happening::Begin { session: session.clone(), device: device.clone(), task_name });
-        OwnSession { desk: desk.clone(), session, over: false }
+        runtime.step(Happening::Begin { session: session.clone(), device: device.clone(), task_name });
+        OwnSession { runtime: runtime.clone(), session, over: false }
     }
 
     /// The device hears that it is done, and how.
@@ -46,7 +46,7 @@ impl OwnSession {
 
     pub(crate) fn finish(mut self, end: End) {
         self.over = true;
-        self.desk.step(Happening::Finished { session: self.session.clone(), end });
+        self.runtime.step(Happening::Finished { session: self.session.clone(), end });
     }
 }
 
@@ -54,22 +54,22 @@ impl Drop for OwnSession {
     fn drop(&mut self) {
         if !self.over {
             let end = End::failed("cancelled: it is not wanted any more");
-            self.desk.step(Happening::Finished { session: self.session.clone(), end });
+            self.runtime.step(Happening::Finished { session: self.session.clone(), end });
         }
     }
 }
 
-impl Desk {
+impl ServerRuntime {
     /// Asks a device for its tools after a while, unless it left meanwhile or has told them. A device that has just come in is
     /// not asked at once: whoever sits at the other end may first want to see what it says.
     pub(super) fn list_tools_later(self: &Arc<Self>, hub: &Arc<Hub>, device: Text) {
         let (Some(after), Some(visit)) = (self.settings().list_tools, self.registrar.visit(&device)) else { return };
-        let desk = Arc::downgrade(self);
+        let runtime = Arc::downgrade(self);
         hub.spawn_until_stop(async move {
             tokio::time::sleep(after).await;
-            let Some(desk) = desk.upgrade() else { return };
-            if desk.registrar.visit(&device) == Some(visit) && !desk.registrar.has_tools(&device) {
-                desk.list_tools(&device).await;
+            let Some(runtime) = runtime.upgrade() else { return };
+            if runtime.registrar.visit(&device) == Some(visit) && !runtime.registrar.has_tools(&device) {
+                runtime.list_tools(&device).await;
             }
         });
     }

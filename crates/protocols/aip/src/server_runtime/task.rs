@@ -14,13 +14,13 @@ use interlingua_model::{
 use interlingua_wire::codec::Meaning;
 use tokio::sync::oneshot;
 
-use super::Desk;
+use super::ServerRuntime;
 use crate::visibility::sees;
-use interlingua_hub::audit::losses::Leg;
+use interlingua_hub::audit::losses::LossContext;
 use interlingua_hub::{Hub, Running, entropy};
 
 pub(crate) async fn follow(
-    desk: Arc<Desk>,
+    runtime: Arc<ServerRuntime>,
     hub: Arc<Hub>,
     asked: Asked,
     by: Principal,
@@ -28,12 +28,12 @@ pub(crate) async fn follow(
     mut stop: oneshot::Receiver<Why>,
 ) {
     // The words may be for a tool of a device that has just come in; once it is listed, the hub's search waits for its index.
-    desk.registrar.settled().await;
+    runtime.registrar.settled().await;
     let Asked { session, target, .. } = &asked;
-    let (id, peer) = (entropy::message_id(), desk.registrar.name(target).unwrap_or_else(|| PeerId(target.clone())));
-    let (tongue, grace, now) = (asked.tongue, desk.settings().rules.grace, hub.now());
+    let (id, peer) = (entropy::message_id(), runtime.registrar.name(target).unwrap_or_else(|| PeerId(target.clone())));
+    let (tongue, grace, now) = (asked.tongue, runtime.settings().rules.grace, hub.now());
     let call = call(&asked.message, &Context { id: &id, target: &peer, tongue, grace, now });
-    desk.opening(id.clone(), session.clone());
+    runtime.opening(id.clone(), session.clone());
     let opened = match call {
         Ok(call) => hub.open(Request { by: by.clone(), connection, call }).await,
         Err(fault) => Err(fault),
@@ -41,17 +41,17 @@ pub(crate) async fn follow(
     let mut running = match opened {
         Ok(running) => running,
         Err(refused) => {
-            desk.opened(&id);
-            desk.let_go(session);
+            runtime.opened(&id);
+            runtime.let_go(session);
             // UFO's words for a device that is not there are for one that this orchestrator may not know of, too.
             let is_there = hub.catalogue().peers.contains_key(&peer) && sees(&hub, &by, &peer);
             let fits_nothing = is_there && refused.kind == FaultKind::NotFound(Noun::Skill);
             let error = if fits_nothing { refused.public.clone() } else { fault::refusal(&refused, target, session) };
-            desk.remember(&asked, &by, &End::failed(error.clone()));
-            return desk.step(Happening::Refused { session: session.clone(), error, kind: refused.kind });
+            runtime.remember(&asked, &by, &End::failed(error.clone()));
+            return runtime.step(Happening::Refused { session: session.clone(), error, kind: refused.kind });
         }
     };
-    desk.step(Happening::Accepted { session: session.clone() });
+    runtime.step(Happening::Accepted { session: session.clone() });
     let mut transcript = Transcript::default();
     let end = tokio::select! {
         biased;
@@ -61,17 +61,20 @@ pub(crate) async fn follow(
                 cancel(&hub, by.clone(), &mut running).await;
             }
             running.told();
-            desk.opened(&id);
-            desk.let_go(session);
+            runtime.opened(&id);
+            runtime.let_go(session);
             return;
         }
-        end = read(&desk, &asked, &mut running, &mut transcript) => end,
+        end = read(&runtime, &asked, &mut running, &mut transcript) => end,
     };
-    desk.opened(&id);
-    desk.let_go(session);
+    runtime.opened(&id);
+    runtime.let_go(session);
     let (of, wire) = (running.named(), Wire(WIRE.into()));
-    hub.lost(&Leg { by: &by, of, wire, skill: transcript.route.as_ref().map(|route| &route.skill) }, &end.losses);
-    desk.ended(&asked, &by, end.value);
+    hub.lost(
+        &LossContext { by: &by, of, wire, skill: transcript.route.as_ref().map(|route| &route.skill) },
+        &end.losses,
+    );
+    runtime.ended(&asked, &by, end.value);
 }
 
 /// The call that a TASK is.
@@ -93,14 +96,19 @@ async fn cancel(hub: &Hub, by: Principal, running: &mut Running) {
 }
 
 /// The end. What could not be read to its end has failed.
-async fn read(desk: &Arc<Desk>, asked: &Asked, running: &mut Running, transcript: &mut Transcript) -> Carried<End> {
-    let heard = hear(desk, asked, running, transcript).await;
+async fn read(
+    runtime: &Arc<ServerRuntime>,
+    asked: &Asked,
+    running: &mut Running,
+    transcript: &mut Transcript,
+) -> Carried<End> {
+    let heard = hear(runtime, asked, running, transcript).await;
     heard.unwrap_or_else(|fault| encode::end(&Finished::failed(fault), &transcript.losses, asked.tongue))
 }
 
 /// Reads to the end; what there is to tell on the way is told.
 async fn hear(
-    desk: &Arc<Desk>,
+    runtime: &Arc<ServerRuntime>,
     asked: &Asked,
     running: &mut Running,
     transcript: &mut Transcript,
@@ -110,7 +118,7 @@ async fn hear(
         let told = encode(&entry, &mut Telling { tongue: asked.tongue, transcript });
         for report in told.value {
             match report {
-                Report::Lines(lines) => desk.step(Happening::Notes { session: asked.session.clone(), lines }),
+                Report::Lines(lines) => runtime.step(Happening::Notes { session: asked.session.clone(), lines }),
                 Report::End(end) => return Ok(Carried { value: end, losses: told.losses }),
             }
         }

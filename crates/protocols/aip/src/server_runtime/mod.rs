@@ -50,7 +50,7 @@ pub(super) enum NoResult {
 }
 
 #[derive(Debug)]
-pub struct Desk {
+pub struct ServerRuntime {
     hub: Weak<Hub>,
     state: Mutex<State>,
     settings: ArcSwap<Settings>,
@@ -98,8 +98,8 @@ struct Waiting {
     reply: oneshot::Sender<Given>,
 }
 
-impl Desk {
-    pub fn new(hub: &Arc<Hub>, settings: Settings) -> Arc<Desk> {
+impl ServerRuntime {
+    pub fn new(hub: &Arc<Hub>, settings: Settings) -> Arc<ServerRuntime> {
         let state = State {
             server: Server::new(settings.rules),
             sockets: HashMap::new(),
@@ -114,7 +114,7 @@ impl Desk {
             numbered: 0,
             timer: None,
         };
-        Arc::new(Desk {
+        Arc::new(ServerRuntime {
             hub: Arc::downgrade(hub),
             state: Mutex::new(state),
             settings: ArcSwap::from_pointee(settings),
@@ -309,7 +309,7 @@ impl Desk {
             state.orders.insert(key, Waiting { session: session.clone(), reply });
             key
         };
-        let _ordered = Ordered { desk: self, key };
+        let _ordered = Ordered { runtime: self, key };
         let order = Order { key, agent, actions, timeout };
         self.step(Happening::Command { session: session.clone(), order });
         given.await.map_err(|_| NoResult::Lost)
@@ -337,7 +337,7 @@ impl Desk {
     /// From now on what this task calls of a device belongs to this session, until the guard is dropped.
     pub(super) fn works_in(self: &Arc<Self>, task: TaskId, session: Text) -> Running {
         self.state().runs.insert(task, session);
-        Running { desk: self.clone(), task }
+        Running { runtime: self.clone(), task }
     }
 
     /// A task that nobody wanted any more has ended.
@@ -482,25 +482,25 @@ impl State {
 
 /// An order that is waited for, until it is not.
 struct Ordered<'d> {
-    desk: &'d Desk,
+    runtime: &'d ServerRuntime,
     key: u64,
 }
 
 impl Drop for Ordered<'_> {
     fn drop(&mut self) {
-        self.desk.state().orders.remove(&self.key);
+        self.runtime.state().orders.remove(&self.key);
     }
 }
 
 /// A task that works in a session.
 #[derive(Debug)]
 pub(super) struct Running {
-    desk: Arc<Desk>,
+    runtime: Arc<ServerRuntime>,
     task: TaskId,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.desk.state().runs.remove(&self.task);
+        self.runtime.state().runs.remove(&self.task);
     }
 }

@@ -1,4 +1,4 @@
-//! Pending OAuth sign-ins. Who was sent to sign in and has not come back yet.
+//! Holds the pending OAuth sign-ins: those that were started in a browser and are not finished yet.
 //!
 //! The way of a person: a link to the hub's own page ([`SignIn`]), from there to the authorization server, and back to the hub
 //! with a code. Three random values belong to it: the ticket in the link, the state that comes back, and a cookie that ties both
@@ -139,20 +139,20 @@ impl Pending {
 }
 
 #[derive(Debug)]
-pub struct Desk {
+pub struct SignIns {
     base: watch::Sender<Option<String>>,
     /// The hub's own document is at an address that others can fetch.
     documented: std::sync::atomic::AtomicBool,
     open: Mutex<HashMap<String, Pending>>,
 }
 
-impl Default for Desk {
-    fn default() -> Desk {
-        Desk { base: watch::Sender::new(None), documented: false.into(), open: Mutex::default() }
+impl Default for SignIns {
+    fn default() -> SignIns {
+        SignIns { base: watch::Sender::new(None), documented: false.into(), open: Mutex::default() }
     }
 }
 
-impl Desk {
+impl SignIns {
     /// Where people reach the hub, once that is known. `configured`: and others.
     pub fn set_base(&self, base: &str, configured: bool) {
         let base = base.trim_end_matches('/').to_owned();

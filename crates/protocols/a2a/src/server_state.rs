@@ -1,4 +1,4 @@
-//! Server state. What stands between requests.
+//! The state that the A2A server keeps between requests.
 
 use arc_swap::ArcSwap;
 use interlingua_model::Fault;
@@ -8,16 +8,16 @@ use super::{Push, Settings};
 use interlingua_hub::Hub;
 
 #[derive(Debug)]
-pub struct Desk {
+pub struct ServerState {
     pub(super) settings: ArcSwap<Settings>,
     pub(super) modes: Modes,
     pub(super) push: Push,
 }
 
-impl Desk {
-    pub fn new(hub: &Hub, settings: Settings) -> Result<Desk, Fault> {
+impl ServerState {
+    pub fn new(hub: &Hub, settings: Settings) -> Result<ServerState, Fault> {
         let settings = ArcSwap::from_pointee(settings);
-        Ok(Desk { settings, modes: Modes::default(), push: Push::new(hub)? })
+        Ok(ServerState { settings, modes: Modes::default(), push: Push::new(hub)? })
     }
 
     /// From the next request on.

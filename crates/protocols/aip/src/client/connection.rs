@@ -37,7 +37,7 @@ pub enum Phase {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ClientConnection {
     pulse: Pulse,
     backoff: Backoff,
     phase: Phase,
@@ -82,9 +82,9 @@ impl Wants {
     }
 }
 
-impl Line {
-    pub fn new(pulse: Pulse, backoff: Backoff, now: Time) -> Line {
-        Line { pulse, backoff, phase: Phase::Waiting(Some(now)), failures: 0, heard: now, beat: now }
+impl ClientConnection {
+    pub fn new(pulse: Pulse, backoff: Backoff, now: Time) -> ClientConnection {
+        ClientConnection { pulse, backoff, phase: Phase::Waiting(Some(now)), failures: 0, heard: now, beat: now }
     }
 
     pub fn phase(&self) -> Phase {
@@ -143,7 +143,7 @@ impl Line {
         }
     }
 
-    /// When to call [`Line::tick`], if nothing happens before.
+    /// When to call [`ClientConnection::tick`], if nothing happens before.
     pub fn next_timer(&self) -> Option<Time> {
         match self.phase {
             Phase::Waiting(until) => until,
