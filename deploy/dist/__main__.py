@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import deb
 import inventory
 import npm
+import rpm
 import wheel
 from archive import File, gzipped, tar
 
@@ -50,7 +51,7 @@ def main():
             f"{name}.debug": content(debug),
             f"{name}.tar.gz": gzipped(tar(plain(package), root=f"{name}/")),
             f"{name}.cdx.json": inventory.sbom(asked.target),
-            **wheel.build(package), **npm.build(package), **deb.build(package),
+            **wheel.build(package), **npm.build(package), **deb.build(package), **rpm.build(package),
         }
     write(asked.out, made)
     print(f"the program has {len(package.program) / 2**20:.1f} MiB; it needs glibc {asked.glibc} or later")

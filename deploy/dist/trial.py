@@ -19,13 +19,13 @@ CLEAN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 CALL = {"format": "text", "subformat": "english", "content": "what can you do"}
 LARGEST = 45 * 2**20
 NOT_TRIED = [
-    "the unit under a running systemd", "Docker and podman", "aarch64", "macOS", "Windows", "an install from PyPI or npm by name",
+    "the unit under a running systemd", "the rpm on a system of its own", "Docker and podman", "aarch64", "macOS", "Windows", "an install from PyPI or npm by name",
 ]
 
 
 def main():
     tried = {
-        "checksums": checksums, "signature": signature, "inventory": bill, "program": program, "wheel": wheel, "npm": npm, "deb": deb,
+        "checksums": checksums, "signature": signature, "inventory": bill, "program": program, "wheel": wheel, "npm": npm, "deb": deb, "rpm": rpm,
     }
     skipped = []
     for name, trial in tried.items():
@@ -128,12 +128,36 @@ def deb(place):
     inside = ["chroot", place]
     run(*inside, "apt-get", "install", "--yes", "-qq", "--no-install-recommends", "/tmp/interlingua.deb", stdout=subprocess.DEVNULL)
     run(*inside, "dpkg", "--verify", "interlingua")
+    served_in(place, "/tmp/data-of-deb")
+    run(*inside, "apt-get", "purge", "--yes", "-qq", "interlingua", stdout=subprocess.DEVNULL)
+    assert not os.path.exists(os.path.join(place, "etc/interlingua")) and not os.path.exists(os.path.join(place, "usr/bin/interlingua"))
+
+
+def rpm(place):
+    """In the system of the trial before: rpm is at home in Debian too, but knows none of its packages, so it is told not to look."""
+    system = os.path.join(PLACE, "deb")
+    if not os.path.isdir(system):
+        return "there is no system to install it in"
+    inside = ["chroot", system]
+    run(*inside, "apt-get", "install", "--yes", "-qq", "--no-install-recommends", "rpm", stdout=subprocess.DEVNULL)
+    shutil.copy(one("*.rpm"), os.path.join(system, "tmp/interlingua.rpm"))
+    run(*inside, "deluser", "--quiet", "--system", "interlingua")
+    run(*inside, "rpm", "--checksig", "/tmp/interlingua.rpm")
+    run(*inside, "rpm", "--install", "--nodeps", "/tmp/interlingua.rpm")
+    run(*inside, "rpm", "--verify", "--nodeps", "interlingua")
+    served_in(system, "/tmp/data-of-rpm")
+    run(*inside, "rpm", "--erase", "interlingua")
+    assert not os.path.exists(os.path.join(system, "usr/bin/interlingua"))
+
+
+def served_in(system, data):
+    """The configuration is right and the service's own, and the program runs as the user of the service."""
+    inside = ["chroot", system]
     run(*inside, "interlingua", "check", "/etc/interlingua/hub.yaml")
     mode = output(*inside, "stat", "--format=%a %U %G", "/etc/interlingua/hub.yaml").strip()
     assert mode == "640 root interlingua", mode
-    answers([*inside, "setpriv", "--reuid=interlingua", "--regid=interlingua", "--clear-groups", "interlingua"], place, data="/tmp/data")
-    run(*inside, "apt-get", "purge", "--yes", "-qq", "interlingua", stdout=subprocess.DEVNULL)
-    assert not os.path.exists(os.path.join(place, "etc/interlingua")) and not os.path.exists(os.path.join(place, "usr/bin/interlingua"))
+    as_service = ["setpriv", "--reuid=interlingua", "--regid=interlingua", "--clear-groups"]
+    answers([*inside, *as_service, "interlingua"], system, data=data)
 
 
 def answers(command, place, environment=CLEAN, data=None):
