@@ -17,7 +17,8 @@ import urllib.request
 DIST, PLACE = map(os.path.abspath, sys.argv[1:3])
 CLEAN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 CALL = {"format": "text", "subformat": "english", "content": "what can you do"}
-LARGEST = 45 * 2**20
+# What it has, and a little: a change that makes the program larger needs a reason.
+LARGEST = 56 * 2**20
 NOT_TRIED = [
     "the unit under a running systemd", "the rpm on a system of its own", "Docker and podman", "aarch64", "macOS", "Windows", "an install from PyPI or npm by name",
 ]
