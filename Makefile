@@ -3,10 +3,10 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help demo tour test lint fmt conformance bench fuzz soak coverage local
+.PHONY: help demo tour test lint fmt conformance bench fuzz soak coverage local dist dist-test
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: ## a journey is planned by peers of five protocols; the hub stays up to be tried (scripts/demo --script: it ends)
 	@scripts/demo
@@ -40,3 +40,9 @@ coverage: ## line coverage of the tests, as text; skipped where the toolchain ha
 
 local: ## a small language model on this machine: one answer that streams, and a team of two; fetches 98 MB once
 	@scripts/local
+
+dist: ## the program as it is published, with no newer glibc than 2.28, and packages that carry it, into dist/
+	@scripts/dist
+
+dist-test: ## each package of dist/ is installed in a clean place and answers a call; names what this machine cannot try
+	@scripts/dist-test
