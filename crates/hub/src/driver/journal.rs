@@ -16,7 +16,7 @@ use super::super::Hub;
 use super::super::conversations::is_bounded;
 use super::super::fold::SNAPSHOT_EVERY;
 use super::super::live::{Live, Liveness, no_such_task};
-use super::{Driver, LiveEntry};
+use super::{Driver, LiveEntry, decisions};
 use interlingua_telemetry::meters::Phase;
 
 /// How long a task waits before it tries a full store again.
@@ -57,6 +57,7 @@ impl Driver {
             }
             Appended::At(seq) => self.task.seq = seq,
         }
+        self.lines.write(&self.hub.audit);
         self.history.clear();
         self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, 1, self.task.updated);
@@ -113,6 +114,7 @@ impl Driver {
             return Err(Fault::hub(FaultKind::Internal, "a running task's journal was taken by another"));
         };
         self.task.seq = seq;
+        self.lines.write(&self.hub.audit);
         self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, before + 1, self.task.updated);
         if let Some(kept) = &self.kept {
@@ -154,12 +156,16 @@ impl Driver {
         tracing::warn!(event = "task_too_large", task = %self.task.id, error = %fault, "the task stores more than it may and is ended");
         self.rest();
         self.permit = None;
+        self.lines.discard();
         if self.task.finished().is_none() {
             self.decide(Happening::Refused(fault))?;
             return Ok(std::mem::take(&mut self.fresh));
         }
         // Its end itself is too large to keep.
         let end = Record::emitted(Event::Finished(Finished::failed(fault)));
+        if let Some(line) = decisions::of(&self.task, &end) {
+            self.lines.add(line);
+        }
         self.task.apply(&end, self.hub.now());
         Ok(vec![end])
     }
