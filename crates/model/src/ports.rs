@@ -39,9 +39,9 @@ pub enum StoreFault {
     Missing(Text),
     /// There is no space left: on the disk, or in the store's own limit.
     Full(Text),
-    /// The store cannot be reached, or cannot tell yet what became of a write. The condition passes, as [`StoreFault::Full`] does:
-    /// whoever asked is busy until then, and a task stands still. A write that was answered so is either not done and never
-    /// will be, or is found by asking for the same again.
+    /// The store cannot be reached, or cannot tell yet what became of an earlier write. The condition passes, as
+    /// [`StoreFault::Full`] does: whoever asked is busy until then, and a task stands still. What is answered so was not done,
+    /// and never will be: a driver that does not know what became of a write finds out before it answers.
     Away(Text),
     /// One owner keeps as many of these as one may.
     Crowded(Text),
@@ -51,6 +51,21 @@ pub enum StoreFault {
     Damaged(Text),
     /// The store was closed because the hub stops.
     Closed,
+}
+
+impl StoreFault {
+    /// Is it a condition that passes by itself, so that the same may be attempted again?
+    pub fn passes(&self) -> bool {
+        match self {
+            StoreFault::Full(_) | StoreFault::Away(_) => true,
+            StoreFault::Moved { .. }
+            | StoreFault::Missing(_)
+            | StoreFault::Crowded(_)
+            | StoreFault::Broken(_)
+            | StoreFault::Damaged(_)
+            | StoreFault::Closed => false,
+        }
+    }
 }
 
 impl fmt::Display for StoreFault {
