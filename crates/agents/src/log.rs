@@ -3,7 +3,6 @@
 //! Records that nothing has to wait for are taken first and written with the next that has consequences, as one append.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_model::ports::{Append, Expected, StoreFault};
@@ -12,11 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use interlingua_hub::Hub;
+use interlingua_hub::stall::until_stored;
 
 /// How many records are read at once.
 const PAGE: usize = 1_024;
-/// How long a run waits before it tries a full store again.
-const FULL_STORE_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) struct RunLog {
     hub: Arc<Hub>,
@@ -59,32 +57,27 @@ impl RunLog {
         self.unwritten.is_empty()
     }
 
-    /// Appends all that was taken as one; resolves when it is safe. A store that is full makes the run wait, not forget.
+    /// Appends all that was taken as one; resolves when it is safe. A store that is full or away makes the run wait, not forget.
     pub(super) async fn write(&mut self, at: Time) -> Result<(), Fault> {
         if self.is_written() {
             return Ok(());
         }
-        loop {
-            let append = Append {
-                log: Log::Run(self.task),
-                expected: Expected::At(self.seq),
-                at,
-                records: self.unwritten.clone(),
-                unique: None,
-                row: None,
-                most: None,
-                beside: 0,
-                share: None,
-            };
-            match self.hub.journal().append(append).await {
-                Ok(_) => break,
-                Err(StoreFault::Full(_)) => tokio::time::sleep(FULL_STORE_WAIT).await,
-                Err(fault) => {
-                    let public = "the run's journal could not be written".into();
-                    return Err(Fault { public, ..fault.into() });
-                }
-            }
-        }
+        let append = || Append {
+            log: Log::Run(self.task),
+            expected: Expected::At(self.seq),
+            at,
+            records: self.unwritten.clone(),
+            unique: None,
+            row: None,
+            most: None,
+            beside: 0,
+            share: None,
+        };
+        let unwritten = |fault: StoreFault| {
+            let public = "the run's journal could not be written".into();
+            Fault { public, ..fault.into() }
+        };
+        until_stored(|| self.hub.journal().append(append())).await.map_err(unwritten)?;
         self.seq += self.unwritten.len() as u64;
         self.unwritten.clear();
         self.hub.run_appended(self.task);
@@ -97,7 +90,7 @@ async fn written<R: DeserializeOwned>(hub: &Hub, task: TaskId) -> Result<Vec<Ent
     let mut entries: Vec<Entry<R>> = Vec::new();
     loop {
         let after = entries.last().map_or(0, |entry| entry.seq);
-        let page = hub.journal().read(Log::Run(task), after, PAGE).await?;
+        let page = until_stored(|| hub.journal().read(Log::Run(task), after, PAGE)).await?;
         if page.is_empty() {
             return Ok(entries);
         }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use interlingua_model::{ConversationId, MessageId, TaskId};
+use interlingua_model::{ConversationId, Digest, MessageId, Principal, Subject, TaskId};
 
 /// How much is drawn from the generator at a time: a draw costs about the same whatever its size.
 const DRAWN: usize = 512;
@@ -41,9 +41,16 @@ impl Drawn {
     }
 }
 
-/// A new task id of 128 random bits.
-pub fn task_id() -> TaskId {
-    TaskId(bits())
+/// A new task id: the part of its owner, and 118 random bits.
+pub fn task_id(by: &Principal) -> TaskId {
+    TaskId::new(part(by), bits())
+}
+
+/// 10 bits of a hash. Whoever acts for a caller is in that caller's part, so all tasks of a family are in one.
+fn part(by: &Principal) -> u16 {
+    let caller = by.links().first().map_or(&Subject::Anonymous, |link| &link.subject);
+    let Digest([first, second, ..]) = Digest::of_text(caller);
+    u16::from_be_bytes([first, second]) >> 6
 }
 
 /// A new message id of 128 random bits.

@@ -53,6 +53,7 @@ pub mod runs;
 pub mod shares;
 mod signals;
 mod slot_cache;
+pub mod stall;
 pub mod supervisor;
 mod task_tokens;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interlingua_machines::task::{Standing, Task, fold};
-use interlingua_model::ports::{Journal, StoreFault};
+use interlingua_model::ports::Journal;
 use interlingua_model::{
     ConversationId, Entry, Event, Fault, FaultKind, Log, Noun, Owner, Party, Principal, Question, Signal, TaskId,
     journal,
@@ -31,6 +31,9 @@ const READ_AHEAD: usize = 256;
 
 /// What a reader hears when a task's driver is gone.
 const GOES_ON_LATER: &str = "this task stopped here; it goes on after the hub's next start";
+
+/// What a reader hears while a task cannot be written.
+const STANDS_STILL: &str = "the hub's store takes nothing at the moment; this task stands still until it does";
 
 /// Something for the driver of a kept exchange.
 #[derive(Debug)]
@@ -63,7 +66,7 @@ pub(crate) struct Head {
 pub(crate) enum Liveness {
     Running,
     Done,
-    /// The store is full; it goes on when there is room.
+    /// The store is full or away; it goes on when it can be written.
     Stalled,
     /// Nobody drives it any more: the store failed or the hub stops. What is in the journal stands, and goes on after the
     /// next start.
@@ -154,6 +157,17 @@ impl Live {
     /// Tells readers that nothing can be written.
     pub(crate) fn stalled(&self) {
         self.head.send_modify(|head| head.state = Liveness::Stalled);
+    }
+
+    /// The store takes writes again.
+    pub(crate) fn goes_on(&self) {
+        self.head.send_if_modified(|head| match head.state {
+            Liveness::Stalled => {
+                head.state = Liveness::Running;
+                true
+            }
+            Liveness::Running | Liveness::Done | Liveness::Broken => false,
+        });
     }
 
     /// Its driver is gone, for whatever reason: nobody waits for what will not come.
@@ -393,7 +407,7 @@ impl Reader {
             if seen.seq <= after {
                 return match seen.state {
                     Liveness::Broken => Err(Fault::hub(FaultKind::Internal, GOES_ON_LATER)),
-                    Liveness::Stalled => Err(StoreFault::Full("journal".into()).into()),
+                    Liveness::Stalled => Err(Fault::hub(FaultKind::Busy, STANDS_STILL)),
                     Liveness::Done | Liveness::Running => Ok(None),
                 };
             }

@@ -81,7 +81,7 @@ impl Hub {
         self.put_in_words(&by, &mut call)?;
         let claim = Reauthorization::new(self, &by);
         let now = self.now();
-        let id = entropy::task_id();
+        let id = entropy::task_id(&by);
         let prepared = self.prepare(&by, &call, id, None).await;
         let prepared = prepared.inspect_err(|fault| {
             let line = AuditLine::new("call", by.owner()).call(&call).refused(fault.kind);

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
+use interlingua_machines::task::Task;
 use interlingua_model::ports::{TaskFilter, TaskRow};
-use interlingua_model::{Fault, TaskId};
+use interlingua_model::{Fault, FaultKind, TaskId};
 
 use super::Hub;
 use super::driver::Driver;
+use super::stall::{STORE_WAIT, until_stored};
 
 /// How many unfinished tasks are listed at once.
 const PAGE: usize = 512;
@@ -48,7 +50,7 @@ impl Hub {
         loop {
             let before = found.last().map(|last| (last.created, last.task));
             let filter = TaskFilter { live: true, before, limit: PAGE, ..TaskFilter::default() };
-            let page = self.store.journal.tasks(filter).await?;
+            let page = until_stored(|| self.store.journal.tasks(filter.clone())).await?;
             if page.is_empty() {
                 return Ok(found);
             }
@@ -59,7 +61,7 @@ impl Hub {
     /// A task that is not done, among the living again. One that cannot be read must not keep the others down.
     async fn adopted(self: &Arc<Self>, task: TaskId) -> Option<Driver> {
         let adopted = async {
-            let mut driver = Driver::new(self.clone(), self.fold(task).await?, None);
+            let mut driver = Driver::new(self.clone(), self.folded(task).await?, None);
             if driver.task.finished().is_none() {
                 driver.adopt()?;
             }
@@ -70,6 +72,16 @@ impl Hub {
         driver.task.finished().is_none().then_some(driver)
     }
 
+    /// A store that is away for a moment must not leave a task behind until the next start.
+    async fn folded(&self, task: TaskId) -> Result<Task, Fault> {
+        loop {
+            match self.fold(task).await {
+                Err(fault) if fault.kind == FaultKind::Busy => tokio::time::sleep(STORE_WAIT).await,
+                folded => return folded,
+            }
+        }
+    }
+
     async fn taken_up(self: &Arc<Self>, driver: Driver) -> bool {
         let task = driver.task.id;
         self.resume(driver).await.inspect_err(|fault| could_not(task, fault)).is_ok()
@@ -77,11 +89,13 @@ impl Hub {
 
     async fn resume(self: &Arc<Self>, mut driver: Driver) -> Result<(), Fault> {
         let orphaned = match driver.task.call.parent {
-            Some(parent) => self.store.journal.task(parent).await?.is_none_or(|row| row.state.is_done()),
+            Some(parent) => {
+                until_stored(|| self.store.journal.task(parent)).await?.is_none_or(|row| row.state.is_done())
+            }
             None => false,
         };
         let effects = if orphaned { driver.let_go()? } else { driver.restart()? };
-        // A store that is full holds up this task, not the start.
+        // A store that is full or away holds up this task, not the start.
         let _ = tokio::time::timeout(PATIENCE, driver.carry_on(effects)).await;
         Ok(())
     }

@@ -31,10 +31,16 @@ impl Digest {
             gathered.add(&(field.len() as u64).to_be_bytes());
             gathered.add(field);
         }
-        match gathered.long {
-            Some(context) => Digest::from_library(&context.finish()),
-            None => Digest::of(&gathered.short[..gathered.len]),
-        }
+        gathered.finish()
+    }
+
+    /// The digest of a text as it is displayed, which is not written anywhere first.
+    pub fn of_text(text: impl fmt::Display) -> Digest {
+        use fmt::Write;
+        let mut gathered = Gathered { short: [0; SHORT], len: 0, long: None };
+        // `Gathered` takes everything.
+        let _ = write!(gathered, "{text}");
+        gathered.finish()
     }
 
     fn from_library(digest: &digest::Digest) -> Digest {
@@ -51,7 +57,21 @@ struct Gathered {
     long: Option<Context>,
 }
 
+impl fmt::Write for Gathered {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.add(text.as_bytes());
+        Ok(())
+    }
+}
+
 impl Gathered {
+    fn finish(self) -> Digest {
+        match self.long {
+            Some(context) => Digest::from_library(&context.finish()),
+            None => Digest::of(&self.short[..self.len]),
+        }
+    }
+
     fn add(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
         match (&mut self.long, self.short.get_mut(self.len..end)) {

@@ -1,5 +1,5 @@
 //! Ids and scalars. Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous
-//! caller's task, which is why a [`TaskId`] has 128 random bits.
+//! caller's task, which is why a [`TaskId`] has 118 random bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -79,6 +79,21 @@ id! {
 /// Every exchange has one; it is told to the caller only when the exchange is kept.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u128);
+
+/// How many bits of a task id are random.
+const RANDOM_BITS: u32 = 118;
+
+impl TaskId {
+    /// A new one of this part, of which the lowest 10 bits count, with 118 bits of these random ones.
+    pub fn new(part: u16, random: u128) -> TaskId {
+        TaskId(u128::from(part) << RANDOM_BITS | random >> (u128::BITS - RANDOM_BITS))
+    }
+
+    /// Its first 10 bits: which part of all callers its own is in, and so which of several stores holds it. Ids of release 0.1.0 are random there too.
+    pub fn part(self) -> u16 {
+        (self.0 >> RANDOM_BITS) as u16
+    }
+}
 
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,13 +7,17 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::digest::Digest;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Fault, FaultKind, Retry};
 use crate::id::{ConversationId, TaskId, Text, Time, TopicId};
 use crate::journal::Log;
+
+/// After how long a store that was away is worth another attempt.
+const AWAY_AGAIN: Duration = Duration::from_secs(1);
 
 /// What every port returns: a future of its result.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + Send + 'a>>;
@@ -35,6 +39,10 @@ pub enum StoreFault {
     Missing(Text),
     /// There is no space left: on the disk, or in the store's own limit.
     Full(Text),
+    /// The store cannot be reached, or cannot tell yet what became of an earlier write. The condition passes, as
+    /// [`StoreFault::Full`] does: whoever asked is busy until then, and a task stands still. What is answered so was not done,
+    /// and never will be: a driver that does not know what became of a write finds out before it answers.
+    Away(Text),
     /// One owner keeps as many of these as one may.
     Crowded(Text),
     /// The store cannot do its work, such as an I/O error.
@@ -45,12 +53,28 @@ pub enum StoreFault {
     Closed,
 }
 
+impl StoreFault {
+    /// Is it a condition that passes by itself, so that the same may be attempted again?
+    pub fn passes(&self) -> bool {
+        match self {
+            StoreFault::Full(_) | StoreFault::Away(_) => true,
+            StoreFault::Moved { .. }
+            | StoreFault::Missing(_)
+            | StoreFault::Crowded(_)
+            | StoreFault::Broken(_)
+            | StoreFault::Damaged(_)
+            | StoreFault::Closed => false,
+        }
+    }
+}
+
 impl fmt::Display for StoreFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreFault::Moved { expected, found } => write!(f, "expected {expected}, found {found}"),
             StoreFault::Missing(what) => write!(f, "not held: {what}"),
             StoreFault::Full(what) => write!(f, "the store is full: {what}"),
+            StoreFault::Away(why) => write!(f, "the store cannot be reached: {why}"),
             StoreFault::Crowded(what) => write!(f, "as many {what} as one owner may keep"),
             StoreFault::Broken(why) => write!(f, "the store failed: {why}"),
             StoreFault::Damaged(what) => write!(f, "what was stored is damaged: {what}"),
@@ -64,8 +88,8 @@ impl fmt::Display for StoreFault {
 #[error("{0}")]
 struct Cause(StoreFault);
 
-/// A full store is a condition that passes, and its callers may know; so may somebody who keeps too much. Everything else is
-/// the hub's own failure.
+/// A store that is full or away is a condition that passes, and its callers may know; so may somebody who keeps too much.
+/// Everything else is the hub's own failure.
 impl From<StoreFault> for Fault {
     fn from(fault: StoreFault) -> Fault {
         match fault {
@@ -73,6 +97,9 @@ impl From<StoreFault> for Fault {
                 Fault::hub(FaultKind::Busy, "the hub's store is full: nothing can be kept until there is room")
                     .because(Cause(fault))
             }
+            StoreFault::Away(_) => Fault::hub(FaultKind::Busy, "the hub's store cannot be reached at the moment")
+                .retry(Retry::After(Some(AWAY_AGAIN)))
+                .because(Cause(fault)),
             StoreFault::Crowded(what) => {
                 let text = format!("as many {what} as one caller may keep here; remove some first");
                 Fault::caller(FaultKind::TooLarge, text)
@@ -337,17 +364,17 @@ pub trait Journal: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// How long finished tasks are stored.
-    pub tasks: std::time::Duration,
+    pub tasks: Duration,
     /// How many finished tasks are stored.
     pub tasks_count: u64,
     /// How long lines of the audit log are stored.
-    pub audit: std::time::Duration,
+    pub audit: Duration,
     /// How many lines of the audit log are stored.
     pub audit_count: u64,
     /// How many bytes of the audit log are stored.
     pub audit_bytes: u64,
     /// How long records of topics are stored.
-    pub topics: std::time::Duration,
+    pub topics: Duration,
     /// Of each topic.
     pub topics_count: u64,
 }
@@ -525,7 +552,6 @@ impl std::fmt::Debug for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::Retry;
 
     /// A type that is an error has two of these, and then it is not known which is meant: the test below does not compile.
     trait NoError<Way> {
@@ -541,6 +567,9 @@ mod tests {
         assert_eq!((full.kind, full.retry), (FaultKind::Busy, Retry::After(None)));
         assert!(full.source.as_ref().is_some_and(|cause| cause.to_string() == "the store is full: blobs"), "{full:?}");
         assert_eq!(full.once_answered().retry, Retry::IfIdempotent, "what was done is not done again");
+        let away = Fault::from(StoreFault::Away("connection lost".into()));
+        assert_eq!((away.kind, away.retry), (FaultKind::Busy, Retry::After(Some(AWAY_AGAIN))));
+        assert!(!away.public.contains("connection"), "nothing internal is told: {away}");
         let broken = Fault::from(StoreFault::Broken("disk".into()));
         assert_eq!((broken.kind, broken.clone().once_answered().retry), (FaultKind::Internal, Retry::No));
     }

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::step::{self, Caller};
 use super::{ASKED, Asked, change, happening, peers, tell};
 use interlingua_hub::news::Listener;
+use interlingua_hub::stall::until_stored;
 use interlingua_net::client::going::News;
 
 /// How many records are read at once after a restart.
@@ -307,7 +308,7 @@ fn told(dispatch: &Dispatch, args: &Members) -> Option<Json> {
     Json::parse(text.trim().to_owned().into()).ok()
 }
 
-/// Synced before anything follows from it.
+/// Synced before anything follows from it. A store that is full or away makes the plan wait.
 async fn append(caller: &Caller, expected: u64, at: Time, records: &[Record]) -> Result<u64, Fault> {
     let bytes = records.iter().map(journal::to_bytes).collect::<Result<Vec<_>, _>>().map_err(Fault::internal)?;
     let append = Append {
@@ -321,7 +322,7 @@ async fn append(caller: &Caller, expected: u64, at: Time, records: &[Record]) ->
         beside: 0,
         share: None,
     };
-    match caller.hub.journal().append(append).await? {
+    match until_stored(|| caller.hub.journal().append(append.clone())).await? {
         Appended::At(seq) => Ok(seq),
         Appended::Exists { .. } => Err(Fault::hub(FaultKind::Internal, "the journal of the plan has another writer")),
     }
@@ -332,7 +333,7 @@ async fn folded(caller: &Caller) -> Result<Option<(Graph, u64)>, Fault> {
     let mut entries: Vec<Entry<graph::Record>> = Vec::new();
     loop {
         let after = entries.last().map_or(0, |entry| entry.seq);
-        let stored = caller.hub.journal().read(Log::Run(caller.task), after, READ).await?;
+        let stored = until_stored(|| caller.hub.journal().read(Log::Run(caller.task), after, READ)).await?;
         let last = is_last(&stored, READ);
         for one in stored {
             let damaged = |cause: journal::Unreadable| StoreFault::Damaged(cause.to_string().into());

@@ -208,8 +208,16 @@ impl Audit {
         let (lines, told) = mpsc::channel(MAX_WAITING);
         let (writer, seal, dropped) = (Supervisor::new(), Arc::new(Seal::default()), Arc::<AtomicU64>::default());
         let waiting = Arc::<UnwrittenLines>::default();
-        let work = Writer::new(store, clock, seal.clone(), dropped.clone(), counted.clone(), waiting.clone());
-        writer.run(work.run(told, writer.stopping().clone()));
+        let work = Writer::new(
+            store,
+            clock,
+            seal.clone(),
+            dropped.clone(),
+            counted.clone(),
+            waiting.clone(),
+            writer.stopping().clone(),
+        );
+        writer.run(work.run(told));
         Audit { lines, clock, dropped, counted, writer, seal, lately: Lately::default(), waiting }
     }
 

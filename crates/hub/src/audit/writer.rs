@@ -26,6 +26,7 @@ use super::refusals::Refusals;
 use super::waiting::{UnwrittenLines, weight};
 use crate::clock::Clock;
 use crate::entropy;
+use crate::stall::STORE_WAIT;
 
 /// How many lines one page holds at most.
 const BATCH: usize = 1_024;
@@ -74,6 +75,7 @@ pub(super) struct Writer {
     told_dropped: u64,
     refusals: Refusals,
     waiting: Arc<UnwrittenLines>,
+    stopping: CancellationToken,
 }
 
 /// What goes into the next page, and who waits for it.
@@ -152,6 +154,7 @@ impl Writer {
         dropped: Arc<AtomicU64>,
         counted: Counter,
         waiting: Arc<UnwrittenLines>,
+        stopping: CancellationToken,
     ) -> Writer {
         Writer {
             journal: store.journal.clone(),
@@ -167,10 +170,12 @@ impl Writer {
             told_dropped: 0,
             refusals: Refusals::default(),
             waiting,
+            stopping,
         }
     }
 
-    pub(super) async fn run(mut self, mut told: mpsc::Receiver<WriterMessage>, stopping: CancellationToken) {
+    pub(super) async fn run(mut self, mut told: mpsc::Receiver<WriterMessage>) {
+        let stopping = self.stopping.clone();
         let (mut batch, mut taken) = (Batch::default(), Vec::with_capacity(BATCH));
         loop {
             let wait = if self.refusals.is_empty() { Duration::MAX } else { LOOK };
@@ -290,18 +295,26 @@ impl Writer {
     /// One page after the record `last`. True when it is written.
     async fn append(&mut self, last: u64, record: Bytes, digest: Digest) -> bool {
         let (at, expected) = (self.clock.now(), Expected::At(last));
-        let append = Append {
+        let append = || Append {
             log: Log::Audit,
             expected,
             at,
-            records: vec![record],
+            records: vec![record.clone()],
             unique: None,
             row: None,
             most: None,
             beside: 0,
             share: None,
         };
-        match self.journal.append(append).await {
+        // A store that is away comes back, and the page waits for it unless the hub stops. Meanwhile lines gather; when there are
+        // too many, calls are refused as busy. A disk may stay full for days: then lines are missing, and the chain says how many.
+        let appended = loop {
+            match self.journal.append(append()).await {
+                Err(StoreFault::Away(_)) if !self.stopping.is_cancelled() => self.pause().await,
+                done => break done,
+            }
+        };
+        match appended {
             Ok(Appended::At(number)) => {
                 self.head = Some((number, digest));
                 self.unsigned += 1;
@@ -317,10 +330,20 @@ impl Writer {
         }
     }
 
+    async fn pause(&self) {
+        let _ = tokio::time::timeout(STORE_WAIT, self.stopping.cancelled()).await;
+    }
+
     /// Where the chain ends; `None` when the store does not say.
     async fn found_head(&mut self) -> Option<(u64, Digest)> {
         if self.head.is_none() {
-            match self.looked_up().await {
+            let found = loop {
+                match self.looked_up().await {
+                    Err(StoreFault::Away(_)) if !self.stopping.is_cancelled() => self.pause().await,
+                    found => break found,
+                }
+            };
+            match found {
                 Ok(head) => self.head = Some(head),
                 Err(error) => {
                     tracing::error!(event = "audit_unreadable", %error, "the end of the audit log cannot be read")

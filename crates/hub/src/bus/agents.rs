@@ -22,6 +22,8 @@ const KIND: &str = "agent";
 const MAX_AGENTS: u64 = 2_000;
 /// How many of these may be one caller's; the hub's Owner is not bounded.
 const MAX_AGENTS_OF_ONE: usize = 256;
+/// How often a registration is tried that others of its owner overtake.
+const ATTEMPTS: usize = 8;
 /// How many are read at once.
 const PAGE: usize = 200;
 
@@ -126,24 +128,31 @@ impl Hub {
         if self.bus.agent(name.as_str()).is_none() && self.store.records.count(KIND, now).await? >= MAX_AGENTS {
             return Err(Fault::hub(FaultKind::Busy, "as many agents as this hub registers"));
         }
-        let expect = self.replaces(by, &name).await?;
-        let value = serde_json::to_vec(&registration).map_err(Fault::internal)?;
-        match self.store.records.put(KIND, name.as_str(), Bytes::from(value), None, expect, now).await {
-            Ok(_) => {}
-            Err(StoreFault::Moved { .. }) => return Err(registered_elsewhere(&name)),
-            Err(fault) => return Err(fault.into()),
-        }
+        self.store_registration(by, &registration).await?;
         let agent = self.add_agent(registration, peer, Comes::New).await?;
         self.audit.write(AuditLine::new("register_agent", by.owner()).on(name));
         Ok(agent)
     }
 
-    /// What a registration under this name may overwrite. A record can be there without its agent: when it could not be read or
-    /// called at the start. The name is still its owner's.
-    async fn replaces(&self, by: &Principal, name: &PeerId) -> Result<Expect, Fault> {
-        if self.bus.agent(name.as_str()).is_some() {
-            return Ok(Expect::Anything);
+    /// The store decides whose a name is, not this hub's memory: of two that register it at once, at one hub or at two, the first
+    /// has it. Its owner may be the one who was faster; then the later registration counts.
+    async fn store_registration(&self, by: &Principal, registration: &Registration) -> Result<(), Fault> {
+        let name = &registration.card.peer;
+        let value = Bytes::from(serde_json::to_vec(registration).map_err(Fault::internal)?);
+        for _ in 0..ATTEMPTS {
+            let expect = self.replaces(by, name).await?;
+            match self.store.records.put(KIND, name.as_str(), value.clone(), None, expect, self.now()).await {
+                Ok(_) => return Ok(()),
+                Err(StoreFault::Moved { .. }) => {}
+                Err(fault) => return Err(fault.into()),
+            }
         }
+        Err(Fault::hub(FaultKind::Busy, "this agent is registered several times at once"))
+    }
+
+    /// What a registration under this name may overwrite. A record can be there without its agent: when it could not be read or
+    /// called at the start, or when another hub registered it. The name is still its owner's.
+    async fn replaces(&self, by: &Principal, name: &PeerId) -> Result<Expect, Fault> {
         let Some(item) = self.store.records.get(KIND, name.as_str(), self.now()).await? else {
             return Ok(Expect::Absent);
         };

@@ -6,7 +6,38 @@ use interlingua_model::{
     Answer, Confirm, Event, Finished, How, Loss, Outcome, QuestionId, QuestionKind, Record, Signal, SkillId,
 };
 
-use super::super::audit::AuditLine;
+use interlingua_telemetry::trace;
+
+use super::super::audit::{Audit, AuditLine};
+
+/// Lines of decisions that are not in the journal yet. They are written once the records are, so the audit never tells of
+/// what could not be stored. There is rarely more than one, which takes no memory of its own.
+#[derive(Debug, Default)]
+pub(super) struct PendingLines {
+    first: Option<AuditLine>,
+    more: Vec<AuditLine>,
+}
+
+impl PendingLines {
+    pub(super) fn add(&mut self, mut line: AuditLine) {
+        // The line belongs to the trace in which it was decided.
+        line.trace = line.trace.or_else(trace::ambient_id);
+        match &self.first {
+            None => self.first = Some(line),
+            Some(_) => self.more.push(line),
+        }
+    }
+
+    /// The records are stored, or never will be because the exchange is not kept.
+    pub(super) fn write(&mut self, audit: &Audit) {
+        self.first.take().into_iter().chain(self.more.drain(..)).for_each(|line| audit.write(line));
+    }
+
+    /// The records are given up: nothing of them happened.
+    pub(super) fn discard(&mut self) {
+        *self = PendingLines::default();
+    }
+}
 
 /// The line that a record leaves, as the task stands before it is applied.
 pub(super) fn of(task: &Task, record: &Record) -> Option<AuditLine> {

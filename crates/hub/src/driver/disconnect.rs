@@ -89,6 +89,7 @@ impl Driver {
             // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
             OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch_later(0)),
             OnDisconnect::Cancel => {
+                self.lines.write(&self.hub.audit);
                 self.cancel_and_wait(CancelWhy::Disconnected).await;
                 self.ended();
             }

@@ -3,29 +3,56 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use interlingua_machines::task::Happening;
 use interlingua_model::ports::{Append, Appended, Expected, TaskRoom, TaskRow, Unique};
 use interlingua_model::{
-    Blob, Body, Digest, Entry, Event, Fault, FaultKind, Finished, Log, QuestionId, Record, SkillId, TaskId, Time,
-    journal,
+    Blob, Body, Digest, Entry, Event, Fault, FaultKind, Finished, Log, QuestionId, Record, Secret, SkillId, TaskId,
+    Time, journal,
 };
 
 use super::super::Hub;
 use super::super::conversations::is_bounded;
 use super::super::fold::SNAPSHOT_EVERY;
 use super::super::live::{Live, Liveness, no_such_task};
-use super::{Driver, LiveEntry};
+use super::super::stall::STORE_WAIT;
+use super::{Driver, LiveEntry, decisions};
 use interlingua_telemetry::meters::Phase;
-
-/// How long a task waits before it tries a full store again.
-const FULL_STORE_WAIT: Duration = Duration::from_secs(1);
 
 /// What the first append of a kept exchange found.
 pub(super) enum Keeping {
     Kept(Arc<Live>),
     Exists { task: TaskId, body: Digest },
+}
+
+/// A task that waits for its store.
+#[derive(Default)]
+struct Stall {
+    is_told: bool,
+}
+
+impl Stall {
+    /// Waits before the next attempt; a fault that does not pass is given back.
+    async fn wait(&mut self, driver: &mut Driver, fault: Fault) -> Result<(), Fault> {
+        if fault.kind != FaultKind::Busy {
+            return Err(fault);
+        }
+        if !std::mem::replace(&mut self.is_told, true) {
+            tracing::error!(event = "task_stalled", task = %driver.task.id, error = %fault, cause = ?fault.source, "the store takes nothing; the task waits until it can be written");
+        }
+        if let Some(kept) = &driver.kept {
+            kept.live.stalled();
+        }
+        tokio::time::sleep(STORE_WAIT).await;
+        Ok(())
+    }
+
+    fn over(self, driver: &Driver) {
+        if let Some(kept) = driver.kept.as_ref().filter(|_| self.is_told) {
+            kept.live.goes_on();
+        }
+    }
 }
 
 /// What may keep a task from being written.
@@ -57,8 +84,9 @@ impl Driver {
             }
             Appended::At(seq) => self.task.seq = seq,
         }
+        self.lines.write(&self.hub.audit);
         self.history.clear();
-        self.hub.note_readers(&self.task, &records).await?;
+        self.note_readers(&records).await?;
         let entries = numbered(records, 1, self.task.updated);
         let live = kept.live.clone();
         let granted = self.publish(&live, &entries);
@@ -102,10 +130,10 @@ impl Driver {
         let mut records = std::mem::take(&mut self.fresh);
         let before = self.task.seq;
         let bounds = Bounds { unique: None, most: Some(self.room()) };
-        let appended = match self.append_when_there_is_room(&mut records, before, bounds).await {
+        let appended = match self.append_when_possible(&mut records, before, bounds).await {
             Err(fault) if fault.kind == FaultKind::TooLarge => {
                 records = self.cut_short(fault)?;
-                self.append_when_there_is_room(&mut records, before, Bounds::default()).await?
+                self.append_when_possible(&mut records, before, Bounds::default()).await?
             }
             appended => appended?,
         };
@@ -113,7 +141,8 @@ impl Driver {
             return Err(Fault::hub(FaultKind::Internal, "a running task's journal was taken by another"));
         };
         self.task.seq = seq;
-        self.hub.note_readers(&self.task, &records).await?;
+        self.lines.write(&self.hub.audit);
+        self.note_readers(&records).await?;
         let entries = numbered(records, before + 1, self.task.updated);
         if let Some(kept) = &self.kept {
             let granted = self.publish(&kept.live, &entries);
@@ -125,26 +154,42 @@ impl Driver {
         Ok(())
     }
 
-    /// What a task did must not be forgotten because a disk was full for a while: it stands still until it can be written.
-    async fn append_when_there_is_room(
+    /// What a task did must not be forgotten because the store was full or away for a while: it stands still until it can be
+    /// written.
+    async fn append_when_possible(
         &mut self,
         records: &mut [Record],
         before: u64,
         bounds: Bounds,
     ) -> Result<Appended, Fault> {
-        let mut is_stalled = false;
+        let mut stall = Stall::default();
         loop {
             match append(&self.hub, self.task.id, self.row(), records, before, bounds).await {
-                Err(fault) if fault.kind == FaultKind::Busy => {
-                    if !std::mem::replace(&mut is_stalled, true) {
-                        tracing::error!(event = "task_stalled", task = %self.task.id, error = %fault, "the store is full; the task waits until it can be written");
-                    }
-                    if let Some(kept) = &self.kept {
-                        kept.live.stalled();
-                    }
-                    tokio::time::sleep(FULL_STORE_WAIT).await;
+                Err(fault) => stall.wait(self, fault).await?,
+                Ok(appended) => return Ok(appended),
+            }
+        }
+    }
+
+    /// What is written beside the journal belongs to what was appended: it is not left out either.
+    async fn note_readers(&mut self, records: &[Record]) -> Result<(), Fault> {
+        let mut stall = Stall::default();
+        while let Err(fault) = self.hub.note_readers(&self.task, records).await {
+            stall.wait(self, fault).await?;
+        }
+        Ok(())
+    }
+
+    /// The value behind a name that the journal has.
+    pub(super) async fn reveal(&mut self, secret: Secret) -> Result<Secret, Fault> {
+        let mut stall = Stall::default();
+        loop {
+            match self.hub.vault.reveal(secret.clone(), self.hub.now()).await {
+                Err(fault) => stall.wait(self, fault).await?,
+                Ok(secret) => {
+                    stall.over(self);
+                    return Ok(secret);
                 }
-                appended => return appended,
             }
         }
     }
@@ -154,12 +199,16 @@ impl Driver {
         tracing::warn!(event = "task_too_large", task = %self.task.id, error = %fault, "the task stores more than it may and is ended");
         self.rest();
         self.permit = None;
+        self.lines.discard();
         if self.task.finished().is_none() {
             self.decide(Happening::Refused(fault))?;
             return Ok(std::mem::take(&mut self.fresh));
         }
         // Its end itself is too large to keep.
         let end = Record::emitted(Event::Finished(Finished::failed(fault)));
+        if let Some(line) = decisions::of(&self.task, &end) {
+            self.lines.add(line);
+        }
         self.task.apply(&end, self.hub.now());
         Ok(vec![end])
     }

@@ -33,6 +33,7 @@ use super::admission::Permit;
 use super::live::{Incoming, Live, Liveness};
 use super::prepared::{Candidate, Prepared, Ready, must_keep};
 use super::waiting::Place;
+use decisions::PendingLines;
 use holding::Holding;
 use meter::Meter;
 use notes::Notes;
@@ -56,6 +57,8 @@ pub(crate) struct Driver {
     asked: Option<Question>,
     /// Applied, not yet numbered.
     fresh: Vec<Record>,
+    /// What the audit is told of them, once they are.
+    lines: PendingLines,
     /// Numbered. Of an exchange not kept: all after the accepted call, in case it will be kept. Of a kept one: nothing.
     history: Vec<Arc<Entry>>,
     /// Numbered and safe to show, for the caller of an exchange not kept.
@@ -108,6 +111,7 @@ impl Driver {
             looks: None,
             asked: None,
             fresh: Vec::new(),
+            lines: PendingLines::default(),
             history: Vec::new(),
             shown: VecDeque::new(),
             kept: None,
@@ -165,7 +169,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Decides and applies; the records wait in `fresh`.
+    /// Decides and applies; the records wait in `fresh`, and what the audit is told of them in `lines`.
     fn decide(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
         let now = self.hub.now();
         let decision = self.task.decide(happening, now)?;
@@ -176,7 +180,7 @@ impl Driver {
         for record in decision.records {
             self.remember_question(&record);
             if let Some(line) = decisions::of(&self.task, &record) {
-                self.hub.audit.write(line);
+                self.lines.add(line);
             }
             self.task.apply(&record, now);
             if self.kept.is_some() {
@@ -219,6 +223,7 @@ impl Driver {
             self.history.push(entry.clone());
             self.shown.push_back(entry);
         }
+        self.lines.write(&self.hub.audit);
     }
 
     fn open_questions(&self) -> Vec<Question> {

@@ -37,14 +37,14 @@ impl Driver {
             },
         };
         let remote = match (reattach || answering.is_some(), sent.remote) {
-            (true, Some(remote)) => Some(self.hub.vault.reveal(remote, self.hub.now()).await?),
+            (true, Some(remote)) => Some(self.reveal(remote).await?),
             _ => None,
         };
         // After a restart the peer's own state is known by its name only.
         if let Some(answering) = &mut answering {
             let also = answering.also.iter_mut().map(|(question, _)| question);
             for resume in also.chain([&mut answering.question]).filter_map(|question| question.resume.as_mut()) {
-                *resume = self.hub.vault.reveal(resume.clone(), self.hub.now()).await?;
+                *resume = self.reveal(resume.clone()).await?;
             }
         }
         let dispatch = Dispatch {

@@ -2,7 +2,7 @@
 
 use interlingua_machines::audit::{Broken, Checkpoint, Verifier};
 use interlingua_model::journal;
-use interlingua_model::ports::Expect;
+use interlingua_model::ports::{Expect, StoreFault};
 
 use super::*;
 use crate::audit::AuditLine;
@@ -153,4 +153,36 @@ async fn calls_wait_while_the_audit_is_behind_and_lines_that_find_no_room_are_to
     let told = lines.iter().filter(|(_, line)| line.action == "missing").filter_map(|(_, line)| line.on.clone());
     let told: u64 = told.filter_map(|on| on.strip_suffix(" lines")?.parse::<u64>().ok()).sum();
     assert!(told > 0 && told <= missing, "{told} of {missing} in the newest lines");
+}
+
+/// What the audit says of tasks that went to a peer or came back from it.
+async fn sent_and_returned(hub: &Hub) -> Vec<(String, String)> {
+    let lines = hub.audit_lines(&owner(), None, 100).await.expect("read");
+    let told = lines.into_iter().filter(|(_, line)| matches!(&*line.action, "dispatch" | "return"));
+    told.map(|(_, line)| (line.action.into_owned(), line.outcome.into_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn k_29_audit_lines_of_a_decision_are_written_after_its_append() {
+    let bench = work::Bench::new(AdmissionLimits::default());
+    let refuse = |why| bench.observed.refuse(|log| matches!(log, Log::Task(_)), why);
+    // Its first append is refused: it was never sent.
+    refuse(StoreFault::Broken("test".into()));
+    bench.hub.open(work::kept("write", json!({}))).await.expect_err("it cannot be kept");
+    assert_eq!(sent_and_returned(&bench.hub).await, [], "nothing was dispatched");
+    // Its last append is refused: its end is not told before it is stored.
+    bench.observed.accept();
+    let mut running = bench.hub.open(work::kept("write", json!({}))).await.expect("opens");
+    let sent = ("dispatch".to_owned(), "sent".to_owned());
+    assert_eq!(sent_and_returned(&bench.hub).await, std::slice::from_ref(&sent));
+    refuse(StoreFault::Full("test".into()));
+    let refused = bench.observed.refused();
+    bench.work.release();
+    work::eventually(|| bench.observed.refused() > refused, || "no append".to_owned()).await;
+    assert_eq!(sent_and_returned(&bench.hub).await, std::slice::from_ref(&sent), "it has not ended yet");
+    bench.observed.accept();
+    bench.idle().await;
+    let returned = ("return".to_owned(), "completed".to_owned());
+    assert_eq!(sent_and_returned(&bench.hub).await, [returned, sent]);
+    while let Ok(Some(_)) = running.next().await {}
 }

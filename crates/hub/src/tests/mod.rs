@@ -11,6 +11,7 @@ mod load;
 mod long;
 mod observed;
 mod resources;
+mod several_hubs;
 mod strangers;
 mod work;
 

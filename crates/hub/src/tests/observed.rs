@@ -1,7 +1,7 @@
-//! A journal that counts what is read from it, and is full or waits when told so.
+//! A journal that counts what is read from it, and refuses or waits when told so.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use interlingua_model::ports::{
@@ -10,14 +10,20 @@ use interlingua_model::ports::{
 use interlingua_model::{Digest, Log, TaskId, Time, TopicId};
 use tokio::sync::watch;
 
+/// Which logs take no append, and why.
+struct Refusing {
+    logs: fn(&Log) -> bool,
+    why: StoreFault,
+}
+
 pub(super) struct Observed {
     inner: Arc<dyn Journal>,
     pub records: AtomicUsize,
     pub rows: AtomicUsize,
     /// Looks for the row of one task.
     looks: AtomicUsize,
-    full: AtomicBool,
-    /// Appends that were refused because it is full.
+    refusing: Mutex<Option<Refusing>>,
+    /// Appends that were refused.
     refused: AtomicUsize,
     held: watch::Sender<bool>,
 }
@@ -25,15 +31,31 @@ pub(super) struct Observed {
 impl Observed {
     /// These ports with an observed journal.
     pub(super) fn over(mut store: Store) -> (Store, Arc<Observed>) {
-        let (records, rows, looks, full, refused) = Default::default();
+        let (records, rows, looks, refusing, refused) = Default::default();
         let held = watch::Sender::new(false);
-        let observed = Arc::new(Observed { inner: store.journal.clone(), records, rows, looks, full, refused, held });
+        let observed =
+            Arc::new(Observed { inner: store.journal.clone(), records, rows, looks, refusing, refused, held });
         store.journal = observed.clone();
         (store, observed)
     }
 
     pub(super) fn set_full(&self, full: bool) {
-        self.full.store(full, Ordering::SeqCst);
+        if full { self.refuse(|_| true, StoreFault::Full("test".into())) } else { self.accept() }
+    }
+
+    /// Appends to these logs are refused from now on.
+    pub(super) fn refuse(&self, logs: fn(&Log) -> bool, why: StoreFault) {
+        *self.refusing.lock().expect("whole") = Some(Refusing { logs, why });
+    }
+
+    /// Appends are done again.
+    pub(super) fn accept(&self) {
+        *self.refusing.lock().expect("whole") = None;
+    }
+
+    fn refusal(&self, log: &Log) -> Option<StoreFault> {
+        let refusing = self.refusing.lock().expect("whole");
+        refusing.as_ref().filter(|refusing| (refusing.logs)(log)).map(|refusing| refusing.why.clone())
     }
 
     /// Appends wait while it is held.
@@ -63,9 +85,9 @@ impl Observed {
 
 impl Journal for Observed {
     fn append(&self, append: Append) -> Pending<'_, Appended> {
-        if self.full.load(Ordering::SeqCst) {
+        if let Some(why) = self.refusal(&append.log) {
             self.refused.fetch_add(1, Ordering::SeqCst);
-            return Box::pin(async { Err(StoreFault::Full("test".into())) });
+            return Box::pin(async { Err(why) });
         }
         Box::pin(async move {
             let _ = self.held.subscribe().wait_for(|held| !held).await;

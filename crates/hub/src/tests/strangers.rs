@@ -34,7 +34,7 @@ async fn not_yours_and_not_there_are_found_out_by_the_same_reads() {
     assert!(hub.live.get(live).is_some());
     for what in ["its row", "its state", "what it made", "its events", "a cancel", "an answer"] {
         let mut seen = Vec::new();
-        for task in [live, finished, entropy::task_id()] {
+        for task in [live, finished, entropy::task_id(&owner())] {
             bench.observed.work();
             let fault = tried(hub, &bob, what, task).await;
             seen.push((fault.kind, fault.public.clone(), bench.observed.work()));

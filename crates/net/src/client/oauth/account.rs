@@ -23,8 +23,9 @@ use super::OAuthGrant;
 use super::Problem;
 use super::authority::Authority;
 use super::discover::Found;
-use super::kept::{self, Kept};
+use super::kept::{self, Kept, Put, Replacing};
 use super::sign_ins::{Pending, ReturnAddress, SignIn};
+use interlingua_hub::Hub;
 
 /// A token that ends so soon is renewed before it is shown.
 const MARGIN: Duration = Duration::from_secs(30);
@@ -48,6 +49,8 @@ pub struct Account {
 struct Held {
     loaded: bool,
     token: Option<Kept>,
+    /// Of the token in the store.
+    revision: Option<u64>,
     header: Option<HeaderValue>,
     /// Counts tokens.
     generation: u64,
@@ -57,6 +60,13 @@ struct Held {
     steps: u32,
     waiting: Option<SignIn>,
     trouble: Option<String>,
+}
+
+impl Held {
+    fn hold(&mut self, kept: Kept, revision: u64) {
+        self.header = bearer(&kept.access);
+        (self.token, self.revision) = (Some(kept), Some(revision));
+    }
 }
 
 /// What a request was sent with.
@@ -156,18 +166,37 @@ impl Account {
         self.authority.hub.upgrade().map(|hub| hub.now())
     }
 
+    /// The stored token and its revision. One of another authorization server than configuration names now is neither shown nor
+    /// renewed.
+    async fn stored(&self, hub: &Hub) -> Result<Option<(Kept, u64)>, Problem> {
+        let kept = kept::load::<Kept>(hub, kept::TOKENS, &self.key).await?;
+        Ok(kept.filter(|(kept, _)| self.authority.believes(&kept.issuer).is_ok()))
+    }
+
+    /// Takes the stored token if another hub has put one there since this one read it. False when there is no other.
+    async fn take_newer(&self) -> Result<bool, Problem> {
+        let newer = self.stored(&*self.authority.hub()?).await?;
+        let mut held = self.held();
+        let Some((kept, revision)) = newer.filter(|(_, revision)| Some(*revision) != held.revision) else {
+            return Ok(false);
+        };
+        held.hold(kept, revision);
+        held.generation += 1;
+        (held.proven, held.trouble) = (false, None);
+        Ok(true)
+    }
+
     async fn prepare(&self) -> Result<(), Problem> {
         if !self.held().loaded {
             let hub = self.authority.hub()?;
-            let kept = kept::load::<Kept>(&hub, kept::TOKENS, &self.key).await?;
-            // One of another authorization server than configuration names now is neither shown nor renewed.
-            let kept = kept.filter(|kept| self.authority.believes(&kept.issuer).is_ok());
+            let kept = self.stored(&hub).await?;
             let mut held = self.held();
             held.loaded = true;
-            held.header = kept.as_ref().and_then(|kept| bearer(&kept.access));
-            // It was good when it was kept.
-            held.proven = kept.is_some();
-            held.token = kept;
+            if let Some((kept, revision)) = kept {
+                held.hold(kept, revision);
+                // It was good when it was kept.
+                held.proven = true;
+            }
         }
         if self.ready().is_some() { Ok(()) } else { self.renew().await }
     }
@@ -256,7 +285,7 @@ impl Account {
         let grant = Grant::Client { scopes: &scopes };
         let token = self.authority.token(&grant, &client, at, &found.resource.resource).await?;
         let kept = Kept::new(at.1, at.0, &found.resource.resource, &client, &scopes);
-        self.take(kept, token).await
+        self.take(kept, token, Replacing::Present).await
     }
 
     /// Somebody is sent to sign in.
@@ -312,17 +341,23 @@ impl Account {
             }
             token => token?,
         };
-        self.take(Kept::new(at.1, at.0, &pending.resource, client, pending.scopes()), token).await
+        self.take(Kept::new(at.1, at.0, &pending.resource, client, pending.scopes()), token, Replacing::Present).await
     }
 
-    /// Gets a new token for the one there is. A server that refuses has ended it.
+    /// Gets a new token for the one there is. A server that refuses has ended it, unless another hub has renewed it: a refresh
+    /// token is shown once.
     async fn renew(&self) -> Result<(), Problem> {
+        if self.take_newer().await? && self.ready().is_some() {
+            return Ok(());
+        }
+        let read = self.held().revision;
         let Some(kept) = self.held().token.clone() else { return Ok(()) };
         let Some(refresh) = kept.refresh.as_deref() else { return Err(Problem::NotTaken) };
         let grant = Grant::Refresh { token: refresh };
         let at = (kept.endpoint.as_str(), kept.issuer.as_str());
         match self.authority.token(&grant, &kept.client.client(), at, &kept.resource).await {
-            Ok(token) => self.take(kept, token).await,
+            Ok(token) => self.take(kept, token, Replacing::Read(read)).await,
+            Err(Problem::Refused(_)) if self.take_newer().await? => Ok(()),
             Err(Problem::Refused(code)) => {
                 {
                     let mut held = self.held();
@@ -339,7 +374,7 @@ impl Account {
     }
 
     /// A token that came is kept first, then shown. An old refresh token stays when there is no new one.
-    async fn take(&self, mut kept: Kept, token: Token) -> Result<(), Problem> {
+    async fn take(&self, mut kept: Kept, token: Token, replacing: Replacing) -> Result<(), Problem> {
         let hub = self.authority.hub()?;
         let text = |secret: &Secret| secret.text().unwrap_or_default().to_owned();
         kept.access = text(&token.access);
@@ -350,11 +385,13 @@ impl Account {
         if let Some(scopes) = &token.scopes {
             kept.grant(scopes);
         }
-        kept::keep(&hub, kept::TOKENS, &self.key, &kept).await?;
+        let (kept, revision) = match kept::keep(&hub, (kept::TOKENS, &self.key), &kept, replacing).await? {
+            Put::Stored(revision) => (kept, revision),
+            Put::Overtaken(theirs, revision) => (theirs, revision),
+        };
         let mut held = self.held();
         held.loaded = true;
-        held.header = bearer(&kept.access);
-        held.token = Some(kept);
+        held.hold(kept, revision);
         held.generation += 1;
         (held.proven, held.trouble) = (false, None);
         Ok(())

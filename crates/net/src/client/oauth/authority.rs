@@ -20,7 +20,7 @@ use interlingua_wire::oauth::scope::Scopes;
 use interlingua_wire::oauth::token::{Token, refusal};
 
 use super::Problem;
-use super::kept::{self, KeptClient};
+use super::kept::{self, KeptClient, Put, Replacing};
 use super::sign_ins::{ReturnAddress, SignIns};
 use super::{OAuth, OAuthGrant};
 use crate::client::guard::{Private, Reach};
@@ -145,7 +145,7 @@ impl Authority {
             Way::Register(at) => at,
         };
         let key = kept::client_key(&self.peer, &self.server, &server.issuer, redirect);
-        if let Some(known) = kept::load::<KeptClient>(&hub, kept::CLIENTS, &key).await? {
+        if let Some((known, _)) = kept::load::<KeptClient>(&hub, kept::CLIENTS, &key).await? {
             return Ok(known.client());
         }
         let name = hub.settings().name.to_string();
@@ -156,8 +156,12 @@ impl Authority {
             return Err(refused(what, &answer));
         }
         let client = client::registered(&answer.body, server)?;
-        kept::keep(&hub, kept::CLIENTS, &key, &KeptClient::of(&client)).await?;
-        Ok(client)
+        // Of two registrations at once, the one that is stored is used.
+        let kept = KeptClient::of(&client);
+        match kept::keep(&hub, (kept::CLIENTS, &key), &kept, Replacing::Read(None)).await? {
+            Put::Stored(_) => Ok(client),
+            Put::Overtaken(known, _) => Ok(known.client()),
+        }
     }
 
     /// By which address people come back from this authorization server. A client that the operator registered has the address

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_model::ports::Expect;
+use interlingua_model::ports::{Expect, Item, StoreFault};
 use interlingua_model::{Digest, Owner, PeerId, Secret, Time};
 use interlingua_wire::oauth::client::Client;
 use interlingua_wire::oauth::metadata::Method;
@@ -22,6 +22,8 @@ pub const CLIENTS: &str = "oauth-client";
 const KEPT: Duration = Duration::from_secs(180 * 24 * 3600);
 /// How many there may be of each kind.
 const MOST: u64 = 100_000;
+/// How often it is tried to store something that others store at the same time.
+const ATTEMPTS: usize = 8;
 /// How many are read at once.
 const PAGE: usize = 500;
 
@@ -136,24 +138,69 @@ pub(super) async fn pinned(hub: &Hub, key: &str, issuer: &str) -> Result<String,
     String::from_utf8(plain.to_vec()).map_err(|_| Problem::Store)
 }
 
-pub(super) async fn load<T: DeserializeOwned>(hub: &Hub, kind: &'static str, key: &str) -> Result<Option<T>, Problem> {
+/// What is stored under this key, and its revision.
+pub(super) async fn load<T: DeserializeOwned>(
+    hub: &Hub,
+    kind: &'static str,
+    key: &str,
+) -> Result<Option<(T, u64)>, Problem> {
     let item = hub.records(kind).get(key).await.map_err(|_| Problem::Store)?;
-    let Some(item) = item else { return Ok(None) };
-    // What another key sealed is as good as gone: it is fetched anew.
-    let Ok(plain) = hub.keys().open(kind, key.as_bytes(), &item.value) else { return Ok(None) };
-    Ok(serde_json::from_slice(&plain).ok())
+    Ok(item.and_then(|item| opened(hub, kind, &item)))
 }
 
-pub(super) async fn keep<T: Serialize>(hub: &Hub, kind: &'static str, key: &str, value: &T) -> Result<(), Problem> {
+/// What another key sealed is as good as gone: it is fetched anew.
+fn opened<T: DeserializeOwned>(hub: &Hub, kind: &'static str, item: &Item) -> Option<(T, u64)> {
+    let plain = hub.keys().open(kind, item.key.as_bytes(), &item.value).ok()?;
+    serde_json::from_slice(&plain).ok().map(|value| (value, item.revision))
+}
+
+/// In place of what something is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replacing {
+    /// Of whatever there is: a person has just signed in, or a grant was made.
+    Present,
+    /// Of the revision it was made from, if any.
+    Read(Option<u64>),
+}
+
+/// What became of something that was to be stored.
+pub(super) enum Put<T> {
+    /// It has this revision.
+    Stored(u64),
+    /// Another writer was first: what it stored, and its revision.
+    Overtaken(T, u64),
+}
+
+/// Stores a value in place of what it replaces. Of two hubs that renew one token, the second finds what the first one stored.
+pub(super) async fn keep<T: Serialize + DeserializeOwned>(
+    hub: &Hub,
+    (kind, key): (&'static str, &str),
+    value: &T,
+    replacing: Replacing,
+) -> Result<Put<T>, Problem> {
     let (records, now) = (hub.store_records(), hub.now());
-    let known = records.get(kind, key, now).await.map_err(|_| Problem::Store)?.is_some();
-    if !known && records.count(kind, now).await.map_err(|_| Problem::Store)? >= MOST {
-        return Err(Problem::Busy);
-    }
     let plain = Zeroizing::new(serde_json::to_vec(value).map_err(|_| Problem::Store)?);
-    let sealed = hub.keys().seal(kind, key.as_bytes(), &plain).map_err(|_| Problem::Store)?;
-    let put = records.put(kind, key, Bytes::from(sealed), Some(now.after(KEPT)), Expect::Anything, now);
-    put.await.map(drop).map_err(|_| Problem::Store)
+    let sealed = Bytes::from(hub.keys().seal(kind, key.as_bytes(), &plain).map_err(|_| Problem::Store)?);
+    for _ in 0..ATTEMPTS {
+        let there = records.get(kind, key, now).await.map_err(|_| Problem::Store)?;
+        let expect = match &there {
+            None if records.count(kind, now).await.map_err(|_| Problem::Store)? >= MOST => return Err(Problem::Busy),
+            None => Expect::Absent,
+            Some(item) => Expect::Revision(item.revision),
+        };
+        if let (Replacing::Read(read), Some(item)) = (replacing, &there)
+            && read != Some(item.revision)
+            && let Some((value, revision)) = opened(hub, kind, item)
+        {
+            return Ok(Put::Overtaken(value, revision));
+        }
+        match records.put(kind, key, sealed.clone(), Some(now.after(KEPT)), expect, now).await {
+            Ok(revision) => return Ok(Put::Stored(revision)),
+            Err(StoreFault::Moved { .. }) => {}
+            Err(_) => return Err(Problem::Store),
+        }
+    }
+    Err(Problem::Busy)
 }
 
 pub(super) async fn forget(hub: &Hub, kind: &'static str, key: &str) -> Result<(), Problem> {
@@ -181,4 +228,60 @@ pub async fn retain(hub: &Hub, places: &[String]) -> Result<(), interlingua_mode
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use interlingua_hub::Settings;
+    use interlingua_hub::admission::AdmissionLimits;
+    use interlingua_keys::Keyring;
+    use interlingua_store_sqlite::{Embedded, Options};
+
+    use super::*;
+
+    const AT: (&str, &str) = (TOKENS, "peer/hub");
+
+    fn token(access: &str) -> Kept {
+        let client = Client { id: "hub".into(), secret: None, method: Method::None };
+        let mut kept = Kept::new("https://as", "https://as/token", "https://mcp", &client, &Scopes::parse("read"));
+        kept.access = access.to_owned();
+        kept
+    }
+
+    async fn stored(hub: &Hub, access: &str, replacing: Replacing) -> Result<u64, (String, u64)> {
+        match keep(hub, AT, &token(access), replacing).await.expect("the store works") {
+            Put::Stored(revision) => Ok(revision),
+            Put::Overtaken(kept, revision) => Err((kept.access.clone(), revision)),
+        }
+    }
+
+    #[tokio::test]
+    async fn of_two_hubs_that_renew_one_token_one_wins_and_the_other_sees_the_winner() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = Embedded::open(dir.path(), Options::default()).expect("opens");
+        let hub = || {
+            let keys = Arc::new(Keyring::from_text(&"07".repeat(32)).expect("a key"));
+            Hub::new("test".into(), store.ports(), keys, AdmissionLimits::default(), Settings::default())
+        };
+        let (here, there) = (hub(), hub());
+        let read = stored(&here, "first", Replacing::Read(None)).await.expect("nothing was there");
+        let both = tokio::join!(
+            stored(&here, "of one", Replacing::Read(Some(read))),
+            stored(&there, "of another", Replacing::Read(Some(read))),
+        );
+        let (winner, revision, seen) = match both {
+            (Ok(revision), Err(seen)) => ("of one", revision, seen),
+            (Err(seen), Ok(revision)) => ("of another", revision, seen),
+            both => panic!("one of them stores it: {both:?}"),
+        };
+        assert_eq!(seen, (winner.to_owned(), revision));
+        // A registration or token that was made without one stored does not replace what came meanwhile.
+        assert_eq!(stored(&there, "late", Replacing::Read(None)).await, Err((winner.to_owned(), revision)));
+        // Somebody who signed in does.
+        let signed_in = stored(&there, "signed in", Replacing::Present).await.expect("it counts");
+        let (kept, revision) = load::<Kept>(&here, AT.0, AT.1).await.expect("read").expect("there");
+        assert_eq!((kept.access.as_str(), revision), ("signed in", signed_in));
+    }
 }

@@ -9,7 +9,7 @@ use interlingua_model::{Fault, Health, Notice};
 use super::card::{Shown, shown};
 use super::follow;
 use super::peer::McpPeer;
-use super::pins::Pins;
+use super::pins::{Pinned, Pins};
 use super::session::{Session, Unanswered};
 use interlingua_hub::Hub;
 use interlingua_net::client::health::{Probed, is_registered};
@@ -67,21 +67,29 @@ impl McpPeer {
 
     /// Holds what it offers against what was pinned, and pins what is new. What is not stored is not pinned.
     async fn compare(&self, hub: &Hub, shown: &mut Shown) -> Result<(), Fault> {
-        let pinned = match self.pinned() {
+        let mut read = match self.pinned() {
             Ok(pins) => Ok(pins),
             Err(_) => Pins::load(hub, &self.kept, self.changes).await,
         };
-        let pinned = match pinned {
-            Err(why) => {
-                shown.card.skills.clear();
-                shown.problems.push(why.clone());
-                Err(why)
-            }
-            Ok(mut pins) => {
-                if pins.compare(&mut shown.card.skills, self.changes, &mut shown.problems) {
-                    pins.keep(hub, &self.kept).await?;
+        let (offered, known) = (shown.card.skills.clone(), shown.problems.clone());
+        let pinned = loop {
+            let mut pins = match read {
+                Ok(pins) => pins,
+                Err(why) => {
+                    shown.card.skills.clear();
+                    shown.problems.push(why.clone());
+                    break Err(why);
                 }
-                Ok(pins)
+            };
+            if !pins.compare(&mut shown.card.skills, self.changes, &mut shown.problems) {
+                break Ok(pins);
+            }
+            match pins.keep(hub, &self.kept).await? {
+                Pinned::Stored => break Ok(pins),
+                Pinned::Overtaken => {
+                    (shown.card.skills, shown.problems) = (offered.clone(), known.clone());
+                    read = Pins::load(hub, &self.kept, self.changes).await;
+                }
             }
         };
         *self.pins.lock().unwrap_or_else(PoisonError::into_inner) = pinned;
