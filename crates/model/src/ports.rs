@@ -37,6 +37,8 @@ pub enum StoreFault {
     Full(Text),
     /// One owner keeps as many of these as one may.
     Crowded(Text),
+    /// The store cannot be reached, or what became of a write is not known yet. This passes.
+    Away(Text),
     /// The store cannot do its work, such as an I/O error.
     Broken(Text),
     /// Stored bytes are not what was written.
@@ -52,6 +54,7 @@ impl fmt::Display for StoreFault {
             StoreFault::Missing(what) => write!(f, "not held: {what}"),
             StoreFault::Full(what) => write!(f, "the store is full: {what}"),
             StoreFault::Crowded(what) => write!(f, "as many {what} as one owner may keep"),
+            StoreFault::Away(why) => write!(f, "the store cannot be reached: {why}"),
             StoreFault::Broken(why) => write!(f, "the store failed: {why}"),
             StoreFault::Damaged(what) => write!(f, "what was stored is damaged: {what}"),
             StoreFault::Closed => f.write_str("the store is closed"),
@@ -64,7 +67,7 @@ impl fmt::Display for StoreFault {
 #[error("{0}")]
 struct Cause(StoreFault);
 
-/// A full store is a condition that passes, and its callers may know; so may somebody who keeps too much. Everything else is
+/// A store that is full or away is a condition that passes, and its callers may know; so may somebody who keeps too much. Everything else is
 /// the hub's own failure.
 impl From<StoreFault> for Fault {
     fn from(fault: StoreFault) -> Fault {
@@ -72,6 +75,9 @@ impl From<StoreFault> for Fault {
             StoreFault::Full(_) => {
                 Fault::hub(FaultKind::Busy, "the hub's store is full: nothing can be kept until there is room")
                     .because(Cause(fault))
+            }
+            StoreFault::Away(_) => {
+                Fault::hub(FaultKind::Busy, "the hub's store cannot be reached: try again later").because(Cause(fault))
             }
             StoreFault::Crowded(what) => {
                 let text = format!("as many {what} as one caller may keep here; remove some first");
@@ -540,6 +546,8 @@ mod tests {
         let full = Fault::from(StoreFault::Full("blobs".into()));
         assert_eq!((full.kind, full.retry), (FaultKind::Busy, Retry::After(None)));
         assert!(full.source.as_ref().is_some_and(|cause| cause.to_string() == "the store is full: blobs"), "{full:?}");
+        let away = Fault::from(StoreFault::Away("no connection".into()));
+        assert_eq!((away.kind, away.retry), (FaultKind::Busy, Retry::After(None)));
         assert_eq!(full.once_answered().retry, Retry::IfIdempotent, "what was done is not done again");
         let broken = Fault::from(StoreFault::Broken("disk".into()));
         assert_eq!((broken.kind, broken.clone().once_answered().retry), (FaultKind::Internal, Retry::No));

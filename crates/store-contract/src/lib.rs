@@ -43,7 +43,25 @@ macro_rules! contract {
 #[macro_export]
 macro_rules! whole_contract {
     ($on:path) => {
-        $crate::contract! { $on; journal:
+        $crate::contract_names! { contract, $on }
+    };
+}
+
+/// Each function in turn on a new store, which `$open` opens: for a driver whose server takes long to start.
+#[macro_export]
+macro_rules! in_turn {
+    ($open:expr; $of:ident: $($name:ident),* $(,)?) => {$(
+        let driver = $open;
+        $crate::$of::$name($crate::Driver::ports(&driver)).await;
+        drop(driver);
+    )*};
+}
+
+/// The names of the functions, for `contract` and `in_turn`.
+#[macro_export]
+macro_rules! contract_names {
+    ($make:ident, $($on:tt)*) => {
+        $crate::$make! { $($on)*; journal:
             records_are_read_back_in_order,
             an_append_at_another_place_is_refused,
             an_entry_that_is_redacted_says_what_it_is_told_and_the_others_stay,
@@ -61,7 +79,7 @@ macro_rules! whole_contract {
             forgetting_a_task_takes_its_children,
             forgetting_an_owner_leaves_the_others,
         }
-        $crate::contract! { $on; records:
+        $crate::$make! { $($on)*; records:
             a_record_that_is_rewritten_keeps_its_revision_and_its_expiry,
             a_record_is_put_where_it_is_expected,
             a_revision_is_never_given_twice,
@@ -69,12 +87,12 @@ macro_rules! whole_contract {
             a_record_is_taken_once,
             records_are_listed_in_key_order,
         }
-        $crate::contract! { $on; blobs:
+        $crate::$make! { $($on)*; blobs:
             a_blob_is_what_was_written,
             a_blob_given_up_leaves_nothing,
             the_oldest_blobs_go_first,
         }
-        $crate::contract! { $on; skills:
+        $crate::$make! { $($on)*; skills:
             skills_are_found_by_their_words,
             skills_are_found_in_spanish_without_accents,
             a_peer_s_skills_are_replaced,
@@ -87,7 +105,29 @@ macro_rules! whole_contract {
 #[macro_export]
 macro_rules! quotas {
     ($on:path) => {
-        $crate::quotas! { $on;
+        $crate::quota_names! { quotas, $on }
+    };
+    ($on:path; $($name:ident),* $(,)?) => {$(
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $name() {
+            $on(async |driver| $crate::quota::$name(driver).await).await;
+        }
+    )*};
+}
+
+/// Each function about quotas in turn on a new store.
+#[macro_export]
+macro_rules! quotas_in_turn {
+    ($open:expr; $($name:ident),* $(,)?) => {$(
+        $crate::quota::$name($open).await;
+    )*};
+}
+
+/// The names of the functions about quotas, for `quotas` and `quotas_in_turn`.
+#[macro_export]
+macro_rules! quota_names {
+    ($make:ident, $($on:tt)*) => {
+        $crate::$make! { $($on)*;
             one_task_more_than_an_owner_may_keep_is_refused_while_the_others_run,
             an_owners_oldest_finished_tasks_make_room_and_nobody_elses,
             what_a_running_task_started_does_not_make_room,
@@ -100,12 +140,6 @@ macro_rules! quotas {
             the_audit_is_trimmed_by_bytes,
         }
     };
-    ($on:path; $($name:ident),* $(,)?) => {$(
-        #[tokio::test(flavor = "multi_thread")]
-        async fn $name() {
-            $on(async |driver| $crate::quota::$name(driver).await).await;
-        }
-    )*};
 }
 
 /// An append of these records at `expected`, at time 1000.
