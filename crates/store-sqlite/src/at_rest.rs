@@ -20,9 +20,12 @@ const PURPOSE: &str = "store";
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub enum Place<'a> {
+    /// A record of a log.
     Entry { log: &'a Log, seq: u64 },
+    /// The fold of a log.
     Fold { log: &'a Log, seq: u64 },
+    /// The value of a record.
     Record { kind: &'a str, key: &'a str },
 }
 
@@ -56,20 +59,23 @@ fn of_log(what: u8, log: &Log, seq: u64) -> Vec<u8> {
 
 /// Seals what is written and opens what is read, or leaves both as they are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct EncryptionAtRest(Option<Arc<Sealer>>);
+pub struct EncryptionAtRest(Option<Arc<Sealer>>);
 
 impl EncryptionAtRest {
-    pub(super) fn sealed(ring: &Keyring) -> Result<EncryptionAtRest, SealFault> {
+    /// Seals with the newest key of the ring.
+    pub fn sealed(ring: &Keyring) -> Result<EncryptionAtRest, SealFault> {
         Ok(EncryptionAtRest(Some(Arc::new(ring.sealer(PURPOSE)?))))
     }
 
-    pub(super) fn seal<'a>(&self, place: Place<'_>, plain: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreFault> {
+    /// The value as it is written.
+    pub fn seal<'a>(&self, place: Place<'_>, plain: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreFault> {
         let Some(sealer) = &self.0 else { return Ok(Cow::Borrowed(plain)) };
         let sealed = sealer.seal(&place.bytes(), plain);
         sealed.map(Cow::Owned).map_err(|fault| StoreFault::Broken(format!("{}: {fault}", place.name()).into()))
     }
 
-    pub(super) fn open(&self, place: Place<'_>, stored: Vec<u8>) -> Result<Bytes, StoreFault> {
+    /// The value as it was given.
+    pub fn open(&self, place: Place<'_>, stored: Vec<u8>) -> Result<Bytes, StoreFault> {
         let Some(sealer) = &self.0 else { return Ok(stored.into()) };
         let opened = sealer.open(&place.bytes(), stored);
         opened.map(Bytes::from).map_err(|fault| {
@@ -79,7 +85,7 @@ impl EncryptionAtRest {
     }
 
     /// The id of the key that seals; `None` when nothing is sealed.
-    pub(super) fn newest(&self) -> Option<Vec<u8>> {
+    pub fn newest(&self) -> Option<Vec<u8>> {
         self.0.as_ref().map(|sealer| sealer.newest().to_vec())
     }
 

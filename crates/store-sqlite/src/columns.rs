@@ -109,7 +109,7 @@ pub(super) const TOPIC: i64 = 2;
 pub(super) const AUDIT: i64 = 3;
 
 /// The kind and id columns of a log.
-pub(super) fn log_columns(log: &Log) -> (i64, Vec<u8>) {
+pub fn log_columns(log: &Log) -> (i64, Vec<u8>) {
     match log {
         Log::Task(task) => (TASK, task.0.to_be_bytes().to_vec()),
         Log::Run(task) => (RUN, task.0.to_be_bytes().to_vec()),

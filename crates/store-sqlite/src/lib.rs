@@ -37,16 +37,17 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use interlingua_model::ports::Store;
+use interlingua_model::ports::{Blobs, SkillIndex, Store};
 use rusqlite::Connection;
 
+pub use at_rest::{EncryptionAtRest, Place};
 pub use backup::{Integrity, integrity};
+pub use columns::log_columns;
 pub use condition::Condition;
 pub use directory::is_private;
 pub use fault::OpenFault;
 pub use reseal::{AtRest, Counts};
 
-use at_rest::EncryptionAtRest;
 use blobs::{BlobFiles, BlobSeal};
 use directory::Lock;
 use fault::Refused;
@@ -155,6 +156,32 @@ impl Embedded {
     pub async fn close(&self) {
         self.database.readers.close().await;
         self.database.writer.close().await;
+    }
+}
+
+/// What a hub keeps on its own machine when its database is elsewhere: blobs in files, and the index of skills in memory.
+pub struct Beside {
+    /// The blobs.
+    pub blobs: Arc<dyn Blobs>,
+    /// The full-text index.
+    pub index: Arc<dyn SkillIndex>,
+    _lock: Lock,
+}
+
+impl std::fmt::Debug for Beside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Beside")
+    }
+}
+
+impl Beside {
+    /// Opens the directory for this hub alone, and makes it when it is not there. With a ring the blobs are sealed.
+    pub fn open(dir: &Path, ring: Option<&Keyring>) -> Result<Beside, OpenFault> {
+        let lock = directory::claim(dir)?;
+        let seal = ring.map(BlobSeal::new).transpose().map_err(interlingua_keys::KeyFault::from)?;
+        let blobs = BlobFiles::open(&dir.join(directory::BLOBS), seal)?;
+        let index = Ranking::new().map_err(OpenFault::database("index skills beside", dir))?;
+        Ok(Beside { blobs: Arc::new(blobs), index: Arc::new(index), _lock: lock })
     }
 }
 

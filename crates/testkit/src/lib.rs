@@ -12,6 +12,7 @@
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
+//! - [`PostgresServer`]: a database server of the test's own.
 //! - [`proxy`]: a line that breaks: cut, stalled, half open, slow, repeating itself.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
 //! - [`browser`]: a person who signs in; [`as_another_user`]: somebody else on this machine.
@@ -36,6 +37,7 @@ mod options;
 pub mod pages;
 mod peer;
 pub mod port;
+mod postgres;
 mod process;
 pub mod provider;
 pub mod proxy;
@@ -55,6 +57,7 @@ pub use mcp::{beside_the_tests, finished};
 pub use names::Names;
 pub use options::SocketOptions;
 pub use peer::{Peer, root, run_script, run_script_as};
+pub use postgres::{PostgresServer, postgres};
 pub use process::{Process, kill_by_id};
 pub use scripted::{Heard, Piece, Say, Scripted};
 pub use skip::{NOBODY, as_another_user, skipped};

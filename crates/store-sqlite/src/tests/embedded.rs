@@ -6,14 +6,15 @@ use std::path::Path;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use interlingua_model::digest::Digest;
-use interlingua_model::id::{TaskId, Time};
+use interlingua_model::id::{TaskId, Text, Time};
 use interlingua_model::journal::Log;
 use interlingua_model::ports::*;
 use rusqlite::Connection;
 
 use super::super::schema::{self, MIGRATIONS};
 use super::super::{Embedded, Integrity, OpenFault, Options, integrity};
-use super::{append, open};
+use super::open;
+use interlingua_store_contract::append;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crowd_of_appenders_is_committed_in_order_and_once() {
@@ -327,4 +328,20 @@ async fn space_that_retention_frees_is_given_back() {
     store.close().await;
     let left = dir.path().join("hub.db").metadata().unwrap().len();
     assert!(left < 200_000, "{left} bytes left");
+}
+
+#[test]
+fn tasks_of_a_store_from_before_are_counted_when_it_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("hub.db");
+    let mut db = Connection::open(&file).unwrap();
+    schema::migrate(&mut db, &file, &MIGRATIONS[..2]).unwrap();
+    for (no, owner) in [(1, "ann"), (2, "bob"), (3, "ann")] {
+        let insert = "INSERT INTO tasks (no, task, owner, state, created, updated) VALUES (?1, x'00', ?2, 1, 1, 1)";
+        db.execute(insert, rusqlite::params![no, owner]).unwrap();
+    }
+    schema::migrate(&mut db, &file, MIGRATIONS).unwrap();
+    let mut select = db.prepare("SELECT owner, count FROM held WHERE of = 'tasks' ORDER BY owner").unwrap();
+    let counts = select.query_map([], |row| Ok((row.get::<_, Text>(0)?, row.get::<_, i64>(1)?))).unwrap();
+    assert_eq!(counts.collect::<Result<Vec<_>, _>>().unwrap(), [("ann".into(), 2), ("bob".into(), 1)]);
 }

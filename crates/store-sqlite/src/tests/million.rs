@@ -9,7 +9,8 @@ use interlingua_model::ports::*;
 use rusqlite::Connection;
 
 use super::super::{Options, schema, tasks};
-use super::{accepted, open, row, unique};
+use super::open;
+use interlingua_store_contract::{accepted, row, unique};
 
 fn how_many() -> u128 {
     if std::env::var_os("SOAK_SECONDS").is_some() { 1_000_000 } else { 20_000 }

@@ -1,19 +1,14 @@
 //! The embedded store against the ports' contract and against the world: crowds, full and damaged disks, power cuts.
 
-mod contract;
 mod embedded;
-mod held;
 mod million;
 mod powercut;
 mod sealed;
 
 use std::path::Path;
 
-use bytes::Bytes;
-use interlingua_model::digest::Digest;
-use interlingua_model::id::{TaskId, Time};
-use interlingua_model::journal::Log;
-use interlingua_model::ports::{Append, Expected, TaskPhase, TaskRow, Unique};
+use interlingua_model::ports::Store;
+use interlingua_store_contract::Driver;
 
 use super::{Embedded, Options};
 use interlingua_keys::Wrapping;
@@ -29,40 +24,54 @@ fn open_sealed(dir: &Path) -> Embedded {
     Embedded::open_sealed(dir, Options::default(), &Wrapping::from_text(OUTER).unwrap()).unwrap().0
 }
 
-/// An append of these records at `expected`, at time 1000.
-fn append(log: Log, expected: u64, records: &[&str]) -> Append {
-    let records = records.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect();
-    Append {
-        log,
-        expected: Expected::At(expected),
-        at: Time(1000),
-        records,
-        unique: None,
-        row: None,
-        most: None,
-        beside: 0,
-        share: None,
+/// A store in a directory that goes with it.
+struct InDirectory {
+    dir: tempfile::TempDir,
+    store: Embedded,
+    open: fn(&Path) -> Embedded,
+}
+
+impl InDirectory {
+    fn new(open: fn(&Path) -> Embedded) -> InDirectory {
+        let dir = tempfile::tempdir().unwrap();
+        InDirectory { store: open(dir.path()), dir, open }
     }
 }
 
-fn unique(key: &str, body: &str, until: u64) -> Unique {
-    Unique { key: Digest::of(key.as_bytes()), body: Digest::of(body.as_bytes()), until: Time(until) }
-}
+impl Driver for InDirectory {
+    fn ports(&self) -> Store {
+        self.store.ports()
+    }
 
-fn row(task: u128, owner: &str, state: TaskPhase, created: u64) -> TaskRow {
-    TaskRow {
-        task: TaskId(task),
-        owner: owner.into(),
-        conversation: None,
-        parent: None,
-        skill: None,
-        state,
-        created: Time(created),
-        updated: Time(created),
+    async fn reopened(self) -> InDirectory {
+        self.store.close().await;
+        drop(self.store);
+        InDirectory { store: (self.open)(self.dir.path()), ..self }
     }
 }
 
-/// The first append of a task, with its row.
-fn accepted(row: TaskRow) -> Append {
-    Append { at: row.created, row: Some(row.clone()), ..append(Log::Task(row.task), 0, &["accepted"]) }
+async fn on_a_new_one(test: impl AsyncFnOnce(InDirectory)) {
+    test(InDirectory::new(open)).await;
+}
+
+async fn on_an_encrypted_one(test: impl AsyncFnOnce(InDirectory)) {
+    test(InDirectory::new(open_sealed)).await;
+}
+
+mod contract {
+    interlingua_store_contract::whole_contract!(super::on_a_new_one);
+}
+
+mod encrypted {
+    interlingua_store_contract::whole_contract!(super::on_an_encrypted_one);
+}
+
+mod held {
+    interlingua_store_contract::quotas!(super::on_a_new_one);
+}
+
+/// The same seeds for every driver.
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_random_sequences_are_answered_as_the_model_answers() {
+    on_a_new_one(async |driver| interlingua_store_contract::model::compare(driver.ports(), 0..10_000).await).await;
 }

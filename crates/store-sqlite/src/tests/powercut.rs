@@ -15,8 +15,8 @@ use interlingua_testkit::{Disk, Random};
 
 use super::super::schema::Sync;
 use super::super::{Embedded, Options, integrity};
-use super::append;
 use interlingua_keys::{KeyFault, Keyring, Wrapping, put_new};
+use interlingua_store_contract::append;
 
 const LOGS: u128 = 8;
 

@@ -13,8 +13,9 @@ use rusqlite::Connection;
 use super::super::at_rest::EncryptionAtRest;
 use super::super::convert;
 use super::super::{Embedded, OpenFault, Options, integrity};
-use super::{OUTER, append, open, open_sealed};
+use super::{OUTER, open, open_sealed};
 use interlingua_keys::{FILE, KeyFault, Wrapping};
+use interlingua_store_contract::append;
 
 const CANARY: &str = "canary-3f9d1c";
 const OTHER: &str = "0808080808080808080808080808080808080808080808080808080808080808";

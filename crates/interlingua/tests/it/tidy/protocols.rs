@@ -20,13 +20,15 @@ const PROGRAM: [&str; 2] = ["crates/interlingua/src/protocols.rs", "crates/inter
 /// Names of protocols that no part of the hub knows.
 const WORDS: [&str; 5] = ["nlip", "mcp", "a2a", "aip", "nlweb"];
 /// Who knows none of them.
-const NEUTRAL: [&str; 18] = [
+const NEUTRAL: [&str; 20] = [
     "model",
     "machines",
     "wire",
     "settings",
     "keys",
+    "store-contract",
     "store-sqlite",
+    "store-postgres",
     "policy",
     "process",
     "telemetry",

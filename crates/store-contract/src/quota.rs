@@ -1,15 +1,13 @@
-//! How much one owner may keep: counted as it comes and goes, in every way it goes, and through a restart.
+//! Quotas. How much one owner may keep: counted as it comes and goes, in every way it goes, and through a restart.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_model::id::{TaskId, Text, Time, TopicId};
+use interlingua_model::id::{TaskId, Time, TopicId};
 use interlingua_model::journal::Log;
 use interlingua_model::ports::*;
-use rusqlite::Connection;
 
-use super::super::schema::{self, MIGRATIONS};
-use super::{accepted, append, open, row};
+use super::{Driver, accepted, append, row};
 
 fn of(owner: &str, most: u64) -> Room {
     Room { of: "conversations", owner: owner.into(), most, bytes: None, beside: 0 }
@@ -33,10 +31,7 @@ fn is_crowded<T>(taken: &Result<T, StoreFault>) -> bool {
     matches!(taken, Err(StoreFault::Crowded(_)))
 }
 
-#[tokio::test]
-async fn one_task_more_than_an_owner_may_keep_is_refused_while_the_others_run() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn one_task_more_than_an_owner_may_keep_is_refused_while_the_others_run(store: impl Driver) {
     let ports = store.ports();
     for task in 1..=3 {
         begin(&ports, task, "ann", TaskPhase::Running, 3).await.unwrap();
@@ -55,8 +50,7 @@ async fn one_task_more_than_an_owner_may_keep_is_refused_while_the_others_run() 
         ..append_to(1)
     };
     ports.journal.append(more).await.unwrap();
-    store.close().await;
-    let store = open(dir.path());
+    let store = store.reopened().await;
     assert!(is_crowded(&begin(&store.ports(), 9, "ann", TaskPhase::Running, 5).await), "after a restart too");
     assert!(store.ports().journal.forget(TaskId(7)).await.unwrap());
     begin(&store.ports(), 9, "ann", TaskPhase::Running, 5).await.unwrap();
@@ -66,10 +60,7 @@ fn append_to(task: u128) -> Append {
     append(Log::Task(TaskId(task)), 1, &["more"])
 }
 
-#[tokio::test]
-async fn an_owners_oldest_finished_tasks_make_room_and_nobody_elses() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn an_owners_oldest_finished_tasks_make_room_and_nobody_elses(store: impl Driver) {
     let ports = store.ports();
     begin(&ports, 1, "bob", TaskPhase::Completed, 3).await.unwrap();
     begin(&ports, 2, "ann", TaskPhase::Running, 3).await.unwrap();
@@ -81,10 +72,7 @@ async fn an_owners_oldest_finished_tasks_make_room_and_nobody_elses() {
     assert_eq!(tasks(&ports, "ann").await, [2, 6], "a lower bound counts at once");
 }
 
-#[tokio::test]
-async fn what_a_running_task_started_does_not_make_room() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn what_a_running_task_started_does_not_make_room(store: impl Driver) {
     let ports = store.ports();
     begin(&ports, 1, "ann", TaskPhase::Running, 9).await.unwrap();
     let child = TaskRow { parent: Some(TaskId(1)), ..row(2, "ann>agent", TaskPhase::Completed, 2) };
@@ -100,10 +88,7 @@ async fn what_a_running_task_started_does_not_make_room() {
     assert_eq!(tasks(&ports, "ann>agent").await, [3]);
 }
 
-#[tokio::test]
-async fn tasks_count_no_more_however_they_go() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn tasks_count_no_more_however_they_go(store: impl Driver) {
     let ports = store.ports();
     let fill = async || {
         for task in 1..=3 {
@@ -132,10 +117,7 @@ async fn tasks_count_no_more_however_they_go() {
     fill().await;
 }
 
-#[tokio::test]
-async fn records_of_somebody_are_counted_until_they_are_taken_or_removed() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn records_of_somebody_are_counted_until_they_are_taken_or_removed(store: impl Driver) {
     let records = store.ports().records;
     let put = async |room: Room, key: &str, now: u64| {
         let item = Item::new(key, Bytes::from("x"), Some(Time(now + 10)));
@@ -161,22 +143,6 @@ async fn records_of_somebody_are_counted_until_they_are_taken_or_removed() {
     put(of("ann", 1), "z", 90).await.unwrap();
 }
 
-#[test]
-fn tasks_of_a_store_from_before_are_counted_when_it_is_opened() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("hub.db");
-    let mut db = Connection::open(&file).unwrap();
-    schema::migrate(&mut db, &file, &MIGRATIONS[..2]).unwrap();
-    for (no, owner) in [(1, "ann"), (2, "bob"), (3, "ann")] {
-        let insert = "INSERT INTO tasks (no, task, owner, state, created, updated) VALUES (?1, x'00', ?2, 1, 1, 1)";
-        db.execute(insert, rusqlite::params![no, owner]).unwrap();
-    }
-    schema::migrate(&mut db, &file, MIGRATIONS).unwrap();
-    let mut select = db.prepare("SELECT owner, count FROM held WHERE of = 'tasks' ORDER BY owner").unwrap();
-    let counts = select.query_map([], |row| Ok((row.get::<_, Text>(0)?, row.get::<_, i64>(1)?))).unwrap();
-    assert_eq!(counts.collect::<Result<Vec<_>, _>>().unwrap(), [("ann".into(), 2), ("bob".into(), 1)]);
-}
-
 fn bytes_of(owner: u64, of_task: u64) -> Option<TaskRoom> {
     Some(TaskRoom { tasks: None, bytes: Some(owner), of_task: Some(of_task) })
 }
@@ -188,10 +154,7 @@ async fn weighty(store: &Store, task: u128, owner: &str, state: TaskPhase, bytes
     store.journal.append(first).await.map(drop)
 }
 
-#[tokio::test]
-async fn bytes_of_one_owner_are_bounded_and_finished_tasks_make_room() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn bytes_of_one_owner_are_bounded_and_finished_tasks_make_room(store: impl Driver) {
     let ports = store.ports();
     weighty(&ports, 1, "ann", TaskPhase::Completed, 400).await.unwrap();
     weighty(&ports, 2, "ann", TaskPhase::Running, 400).await.unwrap();
@@ -200,17 +163,13 @@ async fn bytes_of_one_owner_are_bounded_and_finished_tasks_make_room() {
     assert!(is_crowded(&weighty(&ports, 4, "ann", TaskPhase::Running, 400).await), "nothing can make room");
     weighty(&ports, 5, "bob", TaskPhase::Running, 400).await.unwrap();
     assert!(is_crowded(&weighty(&ports, 6, "bob", TaskPhase::Running, 601).await), "more than one task may have");
-    store.close().await;
-    let store = open(dir.path());
+    let store = store.reopened().await;
     assert!(is_crowded(&weighty(&store.ports(), 4, "ann", TaskPhase::Running, 400).await), "after a restart too");
     assert!(store.ports().journal.forget(TaskId(2)).await.unwrap());
     weighty(&store.ports(), 4, "ann", TaskPhase::Running, 400).await.unwrap();
 }
 
-#[tokio::test]
-async fn a_task_that_goes_on_is_bounded_too_with_the_journal_of_its_run() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn a_task_that_goes_on_is_bounded_too_with_the_journal_of_its_run(store: impl Driver) {
     let ports = store.ports();
     weighty(&ports, 1, "ann", TaskPhase::Running, 300).await.unwrap();
     let more = |bytes: usize, at: u64| Append {
@@ -227,10 +186,7 @@ async fn a_task_that_goes_on_is_bounded_too_with_the_journal_of_its_run() {
     ports.journal.append(unbounded).await.unwrap();
 }
 
-#[tokio::test]
-async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_bytes() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_bytes(store: impl Driver) {
     let ports = store.ports();
     weighty(&ports, 1, "ann", TaskPhase::Running, 300).await.unwrap();
     ports.journal.snapshot(Log::Task(TaskId(1)), 1, Time(1), Bytes::from(vec![b'f'; 200])).await.unwrap();
@@ -247,8 +203,7 @@ async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_byte
     record("b", 180).await.unwrap();
     ports.records.take("w", "a", Time(1)).await.unwrap();
     ports.records.take("w", "b", Time(1)).await.unwrap();
-    store.close().await;
-    let store = open(dir.path());
+    let store = store.reopened().await;
     let ports = store.ports();
     let beside = |bytes: u64| Append {
         beside: bytes,
@@ -264,10 +219,7 @@ async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_byte
     weighty(&ports, 5, "ann", TaskPhase::Running, 400).await.unwrap();
 }
 
-#[tokio::test]
-async fn entries_of_topics_and_what_is_stored_beside_records_count_in_their_owners_bytes() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn entries_of_topics_and_what_is_stored_beside_records_count_in_their_owners_bytes(store: impl Driver) {
     let ports = store.ports();
     let (news, inbox) = (TopicId::from("news"), TopicId::from("inbox"));
     let say = |topic: &TopicId, owner: &str, bytes: usize| {
@@ -307,10 +259,7 @@ async fn entries_of_topics_and_what_is_stored_beside_records_count_in_their_owne
     assert!(ports.journal.task(TaskId(1)).await.unwrap().is_none());
 }
 
-#[tokio::test]
-async fn the_audit_is_trimmed_by_bytes() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
+pub async fn the_audit_is_trimmed_by_bytes(store: impl Driver) {
     let ports = store.ports();
     for _ in 0..10 {
         let page = Append {

@@ -1,0 +1,91 @@
+//! The store on PostgreSQL against the ports' contract, against the model, and with its connections cut.
+
+mod fault;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use interlingua_keys::Keyring;
+use interlingua_model::ports::Store;
+use interlingua_store_contract::{Driver, contract_names, quota_names};
+use interlingua_testkit::{PostgresServer, postgres, skipped};
+use tempfile::TempDir;
+
+use super::{Options, Postgres};
+
+/// A store in a schema of its own.
+struct InSchema {
+    options: Options,
+    ring: Option<Keyring>,
+    dir: TempDir,
+    store: Postgres,
+}
+
+impl InSchema {
+    async fn at(url: String, ring: Option<Keyring>) -> InSchema {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let schema = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let options = Options { url, schema, ..Options::default() };
+        let dir = tempfile::tempdir().unwrap();
+        let store = Postgres::open(&options, dir.path(), ring.as_ref()).await.unwrap();
+        InSchema { options, ring, dir, store }
+    }
+
+    async fn plain(server: &PostgresServer) -> InSchema {
+        InSchema::at(server.url(), None).await
+    }
+
+    async fn sealed(server: &PostgresServer) -> InSchema {
+        InSchema::at(server.url(), Some(Keyring::from_text(&"07".repeat(32)).unwrap())).await
+    }
+}
+
+impl Driver for InSchema {
+    fn ports(&self) -> Store {
+        self.store.ports()
+    }
+
+    async fn reopened(self) -> InSchema {
+        let InSchema { options, ring, dir, store } = self;
+        store.close().await;
+        drop(store);
+        let store = Postgres::open(&options, dir.path(), ring.as_ref()).await.unwrap();
+        InSchema { options, ring, dir, store }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_whole_contract_holds_on_postgresql() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    contract_names! { in_turn, InSchema::plain(&server).await }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_whole_contract_holds_on_postgresql_with_sealed_values() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    contract_names! { in_turn, InSchema::sealed(&server).await }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quotas_hold_on_postgresql() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    quota_names! { quotas_in_turn, InSchema::plain(&server).await }
+}
+
+/// The same seeds as for every driver.
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_random_sequences_are_answered_as_the_model_answers() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    interlingua_store_contract::model::compare(InSchema::plain(&server).await.ports(), 0..10_000).await;
+}

@@ -1,0 +1,83 @@
+//! A PostgreSQL server of the test's own: Debian's package, in a temporary directory, on a free loopback port, as a user that is
+//! not root. Every commit is synced, as in production. It ends with the test.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::{NOBODY, Process, as_another_user, port, root, within};
+
+/// A running server.
+#[derive(Debug)]
+pub struct PostgresServer {
+    // Before the directory: it ends first.
+    process: Process,
+    address: SocketAddr,
+    _dir: TempDir,
+}
+
+/// A new server, or what this machine lacks for one.
+pub async fn postgres() -> Result<PostgresServer, String> {
+    let programs = programs()?;
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    if rustix::process::getuid().is_root() {
+        chown(dir.path(), Some(NOBODY), Some(NOBODY)).expect("root may give a directory away");
+    }
+    let data = dir.path().join("data");
+    let mut initdb = unprivileged(&programs.join("initdb"))?;
+    initdb.args(["--username=hub", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]).arg(&data);
+    let made = initdb.current_dir(dir.path()).output().expect("initdb runs");
+    assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+    let address = port::free();
+    let mut server = unprivileged(&programs.join("postgres"))?;
+    server.current_dir(dir.path()).arg("-D").arg(&data).arg("-k").arg(dir.path());
+    server.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200", "-p", &address.port().to_string()]);
+    let process = Process::start(server);
+    let mut running = PostgresServer { process, address, _dir: dir };
+    within("the database to accept connections", async {
+        while !running.process.output().contains("ready to accept connections") {
+            assert!(running.process.ended().is_none(), "{}", running.process.output());
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    Ok(running)
+}
+
+impl PostgresServer {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of its database, as seen through this address.
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        format!("postgres://hub@{address}/postgres")
+    }
+
+    /// The URL of its database.
+    pub fn url(&self) -> String {
+        self.url_at(self.address)
+    }
+
+    /// What it wrote.
+    pub fn output(&self) -> String {
+        self.process.output()
+    }
+}
+
+/// Where `initdb` and `postgres` are: installed, or unpacked by `scripts/setup-postgres`.
+fn programs() -> Result<PathBuf, String> {
+    let places = [PathBuf::from("/usr/lib/postgresql/15/bin"), root().join(".tools/debian/usr/lib/postgresql/15/bin")];
+    let found = places.into_iter().find(|place| place.join("postgres").exists() && place.join("initdb").exists());
+    found.ok_or_else(|| "there is no PostgreSQL 15: run scripts/setup-postgres".to_owned())
+}
+
+/// PostgreSQL refuses to run as root.
+fn unprivileged(program: &Path) -> Result<Command, String> {
+    let program = program.to_str().expect("a path of text");
+    if rustix::process::getuid().is_root() { as_another_user(program) } else { Ok(Command::new(program)) }
+}
