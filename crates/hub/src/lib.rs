@@ -93,7 +93,7 @@ use vault::Vault;
 use interlingua_telemetry::meters::Meters;
 
 /// What may change while the hub runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// What the hub calls itself to people.
     pub name: Text,
@@ -237,6 +237,7 @@ pub struct Hub {
     reached: ArcSwapOption<String>,
     /// What configuration has to think with.
     advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
+    own_advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
     filled: slot_cache::SlotCache,
     approvals: approval_events::Approvals,
@@ -274,6 +275,7 @@ impl Hub {
             hooks: ArcSwap::default(),
             reached: ArcSwapOption::empty(),
             advisor: ArcSwap::default(),
+            own_advisor: ArcSwap::default(),
             filled: slot_cache::SlotCache::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

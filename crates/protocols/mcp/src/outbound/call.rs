@@ -67,7 +67,7 @@ pub(super) struct Talk {
 
 impl Talk {
     pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch, upstream: Arc<Upstream>) -> Talk {
-        let losses = encode::losses(&dispatch.call);
+        let losses = encode::losses(&dispatch.call, peer.is_hub);
         let until = peer.timeout.map(|span| Instant::now() + span);
         Talk { peer, hub, dispatch, upstream, losses, until, rounds: 0 }
     }
@@ -225,6 +225,7 @@ impl Talk {
             origin: self.peer.is_hub.then(|| call.origin.tell()),
             meta: encode::callers_meta(call),
             key: Some(&self.dispatch.key),
+            priority: call.limits.priority,
             progress: true,
             receipts: encode::takes_receipts(call, session.version),
             whole: false,
