@@ -86,7 +86,7 @@ async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {
 impl ConfiguredAgents {
     /// Adds every agent, or replaces it whole. Runs under way end by what they began with.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
-        hub.set_advisor(Arc::new(self.models));
+        hub.set_configured_advisor(Arc::new(self.models));
         for agent in self.agents {
             enter(hub, agent).await?;
         }

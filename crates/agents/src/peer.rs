@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_model::{Blob, Body, Call, Fault, Loss, LossKind, Maker, Part, Skill};
+use interlingua_model::{Blob, Body, Call, ClientTool, Fault, Loss, LossKind, Maker, Part, Principal, Skill, Way};
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
@@ -33,7 +33,8 @@ impl Peer for AgentPeer {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let line = RunContext::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let offered = &line.call.caller.tools;
-            if line.attempt <= 1 && !offered.is_empty() {
+            // At every attempt: after a restart the agent may have other skills.
+            if !offered.is_empty() {
                 self.agent.plan(&line.hub, &line.through, true).takes(offered)?;
             }
             let outbox = line.outbox.clone();
@@ -49,7 +50,7 @@ impl Peer for AgentPeer {
         let Some(input) = call.input() else { return Vec::new() };
         let mut losses = input.lost_marks();
         if input.parts.iter().any(|part| matches!(part.body, Body::Other { .. })) {
-            losses.push(Loss::new("input.parts.other", LossKind::Dropped));
+            losses.push(Way::Input.part("other", LossKind::Dropped));
         }
         let is_file = |part: &Part| match &part.body {
             Body::Blob(Blob::Inline(_)) => !part.media.as_deref().unwrap_or_default().starts_with("image/"),
@@ -62,13 +63,18 @@ impl Peer for AgentPeer {
             | Body::Other { .. } => false,
         };
         if input.parts.iter().any(is_file) {
-            losses.push(Loss::new("input.parts.blob", LossKind::Dropped));
+            losses.push(Way::Input.part("blob", LossKind::Dropped));
         }
         losses
     }
 
     fn takes_tools(&self) -> bool {
         true
+    }
+
+    fn check_tools(&self, by: &Principal, offered: &[ClientTool]) -> Result<(), Fault> {
+        let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
+        self.agent.plan(&hub, &by.through(self.agent.link()), true).takes(offered)
     }
 
     /// A call under a key that is known finds its run.

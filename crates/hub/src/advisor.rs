@@ -17,20 +17,31 @@ pub trait Advisor: Send + Sync + std::fmt::Debug {
 }
 
 impl Hub {
-    /// From the next question on.
+    /// Gives the hub an advisor of the program that embeds it, from the next question on. Its names of models hide configured ones,
+    /// and no reload of the configuration replaces it.
     pub fn set_advisor(&self, advisor: Arc<dyn Advisor>) {
+        self.own_advisor.store(Arc::new(Some(advisor)));
+    }
+
+    /// Replaces the models that are configured, from the next question on.
+    pub fn set_configured_advisor(&self, advisor: Arc<dyn Advisor>) {
         self.advisor.store(Arc::new(Some(advisor)));
     }
 
     /// Is there a model of this name?
     pub fn has_model(&self, model: &str) -> bool {
-        self.advisor.load().as_ref().as_ref().is_some_and(|advisor| advisor.has(model))
+        self.advisor_with(model).is_some()
+    }
+
+    /// Who has the model of this name.
+    fn advisor_with(&self, model: &str) -> Option<Arc<dyn Advisor>> {
+        let both = [self.own_advisor.load_full(), self.advisor.load_full()];
+        both.iter().filter_map(|advisor| advisor.as_ref().clone()).find(|advisor| advisor.has(model))
     }
 
     /// What the model of this name says; `None` where there is none, or it does not answer. `purpose` is for the log.
     pub async fn ask_model(&self, model: &str, prompt: Prompt, purpose: &'static str) -> Option<Reply> {
-        let advisor = self.advisor.load_full();
-        let reply = advisor.as_ref().as_ref()?.ask(model, prompt).await?;
+        let reply = self.advisor_with(model)?.ask(model, prompt).await?;
         reply
             .inspect_err(|error| {
                 let error = &error.failure.kind;

@@ -158,6 +158,13 @@ impl Attached {
 pub struct Hooks(pub Vec<Arc<Attached>>);
 
 impl Hooks {
+    /// These with `new` in place of `old`: hooks that are not among `old` were added by the program that embeds the hub, and stay.
+    #[must_use]
+    pub fn replaced(&self, old: &Hooks, new: &Hooks) -> Hooks {
+        let is_own = |hook: &&Arc<Attached>| !old.0.iter().any(|one| Arc::ptr_eq(one, hook));
+        Hooks(new.0.iter().chain(self.0.iter().filter(is_own)).cloned().collect())
+    }
+
     pub(super) fn of(&self, when: When, skill: &SkillId) -> Vec<Arc<Attached>> {
         if self.0.is_empty() {
             return Vec::new();

@@ -94,7 +94,7 @@ use vault::Vault;
 use interlingua_telemetry::meters::Meters;
 
 /// What may change while the hub runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// What the hub calls itself to people.
     pub name: Text,
@@ -238,6 +238,7 @@ pub struct Hub {
     reached: ArcSwapOption<String>,
     /// What configuration has to think with.
     advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
+    own_advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
     filled: slot_cache::SlotCache,
     approvals: approval_events::Approvals,
@@ -275,6 +276,7 @@ impl Hub {
             hooks: ArcSwap::default(),
             reached: ArcSwapOption::empty(),
             advisor: ArcSwap::default(),
+            own_advisor: ArcSwap::default(),
             filled: slot_cache::SlotCache::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

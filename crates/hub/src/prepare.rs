@@ -93,6 +93,9 @@ impl Hub {
             return Ok(Prepared::Ask(asking, None));
         }
         self.authorize(acting, call, task, &ready).map_err(|fault| fault.told_to(by))?;
+        if !call.caller.tools.is_empty() {
+            ready.peer.check_tools(acting, &call.caller.tools)?;
+        }
         // Whoever says to have passed hubs is counted like before.
         let asked = Asked { by, call, skill: &ready.skill, arguments: ready.args.as_ref() };
         ready.held = self.limits.admit(asked, granted.is_none())?;

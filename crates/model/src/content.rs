@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::id::{Media, PeerId, Text, Uri};
 use crate::json::Json;
-use crate::loss::{Loss, LossKind};
+use crate::loss::{Loss, LossKind, Way};
 
 /// One object of a wire's own free metadata; the decoder lifts the keys it knows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -59,6 +59,15 @@ impl Part {
     pub fn labelled(mut self, label: impl Into<Text>) -> Part {
         self.label = Some(label.into());
         self
+    }
+
+    /// Does it say this value once more: as data, or written as text?
+    pub fn repeats(&self, value: &Json) -> bool {
+        match &self.body {
+            Body::Data(data) => data == value,
+            Body::Text { text, .. } => is_written(value, text),
+            Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => false,
+        }
     }
 
     /// About how many bytes it takes to hold it.
@@ -184,6 +193,17 @@ impl Body {
     }
 }
 
+/// Is this text the value, written as JSON?
+pub fn is_written(value: &Json, text: &str) -> bool {
+    let is_alike = text.trim_start().bytes().next() == value.as_bytes().first().copied();
+    is_alike && Json::parse(Bytes::copy_from_slice(text.as_bytes())).is_ok_and(|written| written == *value)
+}
+
+/// Is this the language that a text is taken for which does not say its own? NLIP writes the name, others the tag.
+pub fn is_english(language: &str) -> bool {
+    ["english", "en"].iter().any(|name| language.eq_ignore_ascii_case(name))
+}
+
 /// As much of what a peer returned as there is room for, with a word about the rest.
 pub fn cut(parts: Vec<Part>, most: usize) -> Vec<Part> {
     let mut left = most;
@@ -207,10 +227,10 @@ pub fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// That these parts are dropped on a way (`input`, `output`): one loss for each kind, in alphabetical order.
-pub fn lost_parts<'a>(way: &str, parts: impl IntoIterator<Item = &'a Part>) -> Vec<Loss> {
+/// That these parts are dropped on a way: one loss for each kind, in alphabetical order.
+pub fn lost_parts<'a>(way: Way, parts: impl IntoIterator<Item = &'a Part>) -> Vec<Loss> {
     let kinds: std::collections::BTreeSet<&str> = parts.into_iter().map(|part| part.body.kind()).collect();
-    kinds.into_iter().map(|kind| Loss::new(format!("{way}.parts.{kind}"), LossKind::Dropped)).collect()
+    kinds.into_iter().map(|kind| way.part(kind, LossKind::Dropped)).collect()
 }
 
 /// Above this many bytes a blob is always [`Blob::Stored`].
@@ -356,8 +376,9 @@ impl Input {
     /// for the arguments that are in them.
     pub fn lost_beside_arguments(&self) -> Vec<Loss> {
         let is_lost = |part: &&Part| self.args.is_some() || part.as_text().is_none();
-        let mut losses = lost_parts("input", self.parts.iter().filter(is_lost));
+        let mut losses = lost_parts(Way::Input, self.parts.iter().filter(is_lost));
         losses.extend(self.lost_marks());
+        losses.extend(self.lost_history());
         losses
     }
 
@@ -373,21 +394,25 @@ impl Input {
 
     /// The parts that are not text, by their kinds.
     pub fn lost_but_words(&self) -> Vec<Loss> {
-        lost_parts("input", self.parts.iter().filter(|part| part.as_text().is_none()))
+        lost_parts(Way::Input, self.parts.iter().filter(|part| part.as_text().is_none()))
     }
 
     /// What is lost of it to somebody who is shown the content of parts, and not what stands beside it.
     pub fn lost_marks(&self) -> Vec<Loss> {
         let mut losses = Vec::new();
         if self.parts.iter().any(|part| part.label.is_some()) {
-            losses.push(Loss::new("input.parts.label", LossKind::Dropped));
+            losses.push(Way::Input.part("label", LossKind::Dropped));
         }
-        // English is what is taken for granted where nothing is said.
-        let is_told = |part: &Part| part.language().is_some_and(|tag| !matches!(tag, "english" | "en"));
+        let is_told = |part: &Part| part.language().is_some_and(|language| !is_english(language));
         if self.parts.iter().any(is_told) {
-            losses.push(Loss::new("input.parts.language", LossKind::Dropped));
+            losses.push(Way::Input.part("language", LossKind::Dropped));
         }
         losses
+    }
+
+    /// That what was said before is dropped.
+    pub fn lost_history(&self) -> Option<Loss> {
+        (!self.history.is_empty()).then(|| Loss::new("input.history", LossKind::Dropped))
     }
 
     /// The text parts, joined by newlines: what a person said. Borrowed in the usual case of one part.
@@ -450,6 +475,30 @@ mod tests {
 
     fn names(losses: &[Loss]) -> Vec<&str> {
         losses.iter().map(|loss| &*loss.what).collect()
+    }
+
+    #[test]
+    fn english_is_no_loss_however_it_is_written_and_history_is_one() {
+        let said = |language: &str| {
+            let mut input = Input::text("do it");
+            input.parts[0].body = Body::Text { text: "do it".into(), language: Some(language.into()) };
+            input
+        };
+        for language in ["English", "english", "EN", "en"] {
+            assert_eq!(said(language).lost_marks(), [], "{language}");
+        }
+        assert_eq!(names(&said("French").lost_marks()), ["input.parts.language"]);
+        let mut later = Input::args(json!({"fast": true}).into());
+        later.history = vec![Turn { role: Role::User, parts: Input::text("before").parts }];
+        assert_eq!(names(&later.lost_beside_arguments()), ["input.history"]);
+    }
+
+    #[test]
+    fn what_repeats_a_structured_result_says_nothing_beside_it() {
+        let value: Json = json!({"n": 1}).into();
+        assert!(Part::text(" {\"n\" : 1}", Provenance::hub()).repeats(&value));
+        assert!(Part::new(Body::Data(value.clone()), Provenance::hub()).repeats(&value));
+        assert!(!Part::text("one", Provenance::hub()).repeats(&value));
     }
 
     #[test]

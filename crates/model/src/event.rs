@@ -219,6 +219,14 @@ pub struct Output {
     pub artifacts: Vec<ArtifactId>,
 }
 
+impl Output {
+    /// The parts that an encoder with one place leaves out when it takes `structured`: those that do not repeat it.
+    pub fn beside_structured(&self) -> impl Iterator<Item = &Part> {
+        let structured = self.structured.as_ref();
+        self.parts.iter().filter(move |part| structured.is_some_and(|structured| !part.repeats(structured)))
+    }
+}
+
 /// What it cost: budgets of agents and teams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {

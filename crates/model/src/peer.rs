@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::call::Call;
+use crate::call::{Call, ClientTool};
 use crate::card::Skill;
 use crate::content::Input;
 use crate::event::{Finished, Signal};
@@ -184,6 +184,12 @@ pub trait Peer: Send + Sync {
     /// Has it a model that can be offered tools of the caller's? Of any other the hub tells that they are lost.
     fn takes_tools(&self) -> bool {
         false
+    }
+
+    /// Refuses tools of the caller's that would stand in the place of skills that its model has in the name of `by`. Asked before
+    /// anything of the call is stored.
+    fn check_tools(&self, _by: &Principal, _offered: &[ClientTool]) -> Result<(), Fault> {
+        Ok(())
     }
 
     /// Has it tell of a resource for as long as what this returns is held; what it tells is news of the hub. `None` when it

@@ -31,6 +31,8 @@ pub struct Transcript {
     artifacts: BTreeMap<ArtifactId, Made>,
     made: usize,
     leaves_artifacts: bool,
+    /// What the whole answer has among its parts.
+    held: Vec<ArtifactId>,
 }
 
 impl Transcript {
@@ -91,10 +93,17 @@ impl Transcript {
         let answer = said.as_ref().and_then(|said| messages.remove(said));
         let mut whole = answer.map(Joined::whole).unwrap_or_default();
         whole.extend(parts.iter().cloned());
+        self.held = artifacts.iter().filter(|artifact| made.contains_key(artifact)).cloned().collect();
         whole.extend(artifacts.iter().filter_map(|artifact| made.remove(artifact)).flat_map(|held| held.parts));
         let output =
             Output { said: said.clone(), parts: whole, structured: structured.clone(), artifacts: artifacts.clone() };
         Finished { outcome: finished.outcome.clone(), output, usage: finished.usage }
+    }
+
+    /// Takes from an output that [`Transcript::whole`] made the artifacts that are among its parts, for a wire on which they would be
+    /// said twice. The others are not in the answer.
+    pub fn drop_held(&self, output: &mut Output) {
+        output.artifacts.retain(|artifact| !self.held.contains(artifact));
     }
 }
 

@@ -8,7 +8,7 @@ use interlingua_mcp::wire::{headers, meta};
 use interlingua_mcp::{Version, discover, question};
 use interlingua_model::{
     Effects, Fault, FaultKind, Json, Loss, MessageId, Noun, OnDisconnect, PeerId, Provenance, Schema, Skill, SkillId,
-    SkillKind, Time, Uri,
+    SkillKind, Time, Uri, Way,
 };
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::rpc::{self, Frame, Id, Message, Request};
@@ -114,7 +114,7 @@ fn answered(result: &Members) {
         let part = content::decode(&content, &by);
         for version in Version::SERVED {
             let (mut out, mut losses): (Vec<u8>, Vec<Loss>) = (Vec::new(), Vec::new());
-            Writer { version, addresses: &Verbatim }.block(&part, &mut losses, &mut out);
+            Writer { version, way: Way::Output, addresses: &Verbatim }.block(&part, &mut losses, &mut out);
             checked(&out);
         }
     }

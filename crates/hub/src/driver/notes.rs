@@ -13,13 +13,15 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Notes of one task at once, and how many more each second.
 const AT_ONCE: u64 = 2_000;
 const EACH_SECOND: u64 = 200;
+/// Steps whose end passes whatever the limit says.
+const UNDER_WAY: usize = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     taken: u64,
     bytes: usize,
     left_out: u64,
-    /// Steps that were passed on and are not over: their end is passed on, too.
+    /// Steps that were passed on and are not over: the end of each is passed on, too, once. At most [`UNDER_WAY`].
     under_way: HashSet<StepId>,
     first: Option<Time>,
 }
@@ -38,12 +40,9 @@ impl Notes {
             Event::Said { channel: Channel::Note(_), parts, .. } => shorten_parts(parts),
             Event::Step(step) => {
                 step.bounded();
-                if self.under_way.contains(&step.id) {
-                    if step.state.is_over() {
-                        self.under_way.remove(&step.id);
-                    }
+                if step.state.is_over() && self.under_way.remove(&step.id) {
                     self.bytes = self.bytes.saturating_add(step.weight());
-                    return Some((event, losses, raw));
+                    return Some((event, losses, bounded(raw)));
                 }
                 step.weight()
             }
@@ -63,12 +62,11 @@ impl Notes {
         }
         if let Event::Step(step) = &event
             && !step.state.is_over()
+            && self.under_way.len() < UNDER_WAY
         {
             self.under_way.insert(step.id.clone());
         }
-        // As it came it may be longer than what was left of it.
-        let raw = raw.filter(|raw| raw.json.as_bytes().len() <= LONGEST);
-        Some((event, losses, raw))
+        Some((event, losses, bounded(raw)))
     }
 
     fn has_room(&mut self, size: usize, now: Time) -> bool {
@@ -87,6 +85,11 @@ impl Notes {
         let loss = || Loss::new(format!("{} notifications", self.left_out), LossKind::Dropped);
         (self.left_out > 0).then(loss).into_iter().collect()
     }
+}
+
+/// As it came an event may be longer than what was left of it.
+fn bounded(raw: Option<Raw>) -> Option<Raw> {
+    raw.filter(|raw| raw.json.as_bytes().len() <= LONGEST)
 }
 
 /// Cuts a text; how long it is then.
@@ -121,7 +124,7 @@ fn shorten_parts(parts: &mut Vec<Part>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use interlingua_model::{Finished, Level, MessageId, Output, Piece, Provenance};
+    use interlingua_model::{Finished, Json, Level, MessageId, Output, Piece, Provenance, Step, StepKind, StepState};
 
     use super::*;
 
@@ -135,6 +138,57 @@ mod tests {
             Event::Said { parts, .. } => parts.iter().filter_map(Part::as_text).map(str::len).sum(),
             _ => 0,
         }
+    }
+
+    fn step(id: &str, state: StepState, args: &str) -> Event {
+        let args = Some(Json::from_tree(serde_json::json!({"note": args})));
+        let (title, kind) = ("look".into(), StepKind::Read);
+        Event::Step(Box::new(Step {
+            id: id.into(),
+            parent: None,
+            skill: None,
+            title,
+            kind,
+            state,
+            args,
+            parts: Vec::new(),
+        }))
+    }
+
+    /// How many of these pass.
+    fn passed(notes: &mut Notes, events: impl IntoIterator<Item = Event>) -> usize {
+        events.into_iter().filter_map(|event| notes.pass(event, Vec::new(), None, Time(0))).count()
+    }
+
+    #[test]
+    fn attack_a_step_that_says_again_and_again_that_it_runs_does_not_fill_the_journal() {
+        let mut notes = Notes::default();
+        let again = |count: usize| step("s", StepState::Running, &count.to_string());
+        assert_eq!(passed(&mut notes, (0..10_000).map(again)) as u64, AT_ONCE, "each counts against the limit");
+        assert_eq!(passed(&mut notes, [step("s", StepState::Done, "")]), 1, "its end passes");
+        let ends = || step("s", StepState::Done, "");
+        assert_eq!(passed(&mut notes, (0..10_000).map(|_| ends())), 0, "once");
+        let mut heavy = Notes::default();
+        let long = "x".repeat(LONGEST);
+        let weigh = |event: Event| match event {
+            Event::Step(step) => step.weight(),
+            _ => 0,
+        };
+        let runs = |_| heavy.pass(step("s", StepState::Running, &long), Vec::new(), None, Time(0));
+        let bytes: usize = (0..AT_ONCE).filter_map(runs).map(|(event, ..)| weigh(event)).sum();
+        assert!(bytes <= MOST_BYTES, "{bytes}");
+    }
+
+    #[test]
+    fn attack_steps_that_never_end_are_not_remembered_without_bound() {
+        let mut notes = Notes::default();
+        for seconds in 0..100 {
+            for count in 0..200 {
+                let event = step(&format!("{seconds}-{count}"), StepState::Running, "");
+                notes.pass(event, Vec::new(), None, Time(seconds * 1_000));
+            }
+        }
+        assert_eq!(notes.under_way.len(), UNDER_WAY);
     }
 
     #[test]

@@ -122,7 +122,8 @@ impl Server {
             }
         }
         peers::forget_tokens(&self.hub, &new).await?;
-        self.hub.hooks().store(Arc::new(hooks));
+        self.hub.hooks().rcu(|all| all.replaced(&self.hooks, &hooks));
+        self.hooks = Arc::new(hooks);
         self.tls.store(tls);
         self.shared.url.store(new.public_url().map(Arc::new));
         self.endpoints.apply(settings, &changes.live);
@@ -132,7 +133,10 @@ impl Server {
     }
 
     fn take_effect(&self, new: &Config, changes: &Changes, issuers: Arc<Issuers>) {
-        self.hub.set_settings(settings(new));
+        // A program that embeds the hub may have set others.
+        if settings(&self.config) != settings(new) {
+            self.hub.set_settings(settings(new));
+        }
         self.hub.admission().set_limits(admission_limits(new));
         self.hub.limits().set(limit_rules(new));
         self.hub.answers().set(answer_limits(new));

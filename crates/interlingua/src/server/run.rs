@@ -42,6 +42,7 @@ use interlingua_hub::audit::KeepArguments;
 use interlingua_hub::bus::{CalledAgents, NoneCalled};
 use interlingua_hub::byte_budget::ByteBudget;
 use interlingua_hub::call_router::{CallRouter, Direct};
+use interlingua_hub::hooks::Hooks;
 use interlingua_hub::limits::LimitRule;
 use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
@@ -91,6 +92,8 @@ pub struct Server {
     store: Embedded,
     /// What was applied last.
     pub(super) config: Config,
+    /// The hooks of it.
+    pub(super) hooks: Arc<Hooks>,
     pub(super) tls: LiveTls,
     pub(super) retention: Arc<ArcSwap<purge::Rules>>,
     pub(super) keys: HubKeys,
@@ -182,8 +185,22 @@ impl Server {
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let routes = routes(&shared, &protocols, &status);
         let address = listen(config, &shared, routes, tls.clone()).await?;
-        let config = config.clone();
-        Ok(Server { hub, shared, endpoints, address, store, config, tls, retention, keys, peers, protocols, status })
+        let (config, hooks) = (config.clone(), hub.hooks().load_full());
+        Ok(Server {
+            hub,
+            shared,
+            endpoints,
+            address,
+            store,
+            config,
+            hooks,
+            tls,
+            retention,
+            keys,
+            peers,
+            protocols,
+            status,
+        })
     }
 
     /// Where calls of agents go, for a program that adds agents of its own.

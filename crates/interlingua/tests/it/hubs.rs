@@ -220,7 +220,7 @@ async fn what_another_hub_lost_is_told_on_through_every_protocol() {
         })
         .await;
         let losses = last["losses"].as_array().cloned().unwrap_or_default();
-        let lost = json!({"what": "output.text", "kind": "dropped"});
+        let lost = json!({"what": "output.parts.text", "kind": "dropped"});
         assert!(losses.contains(&lost), "{wire:?}: {losses:?}");
     }
 }

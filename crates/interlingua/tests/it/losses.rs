@@ -84,8 +84,8 @@ struct Row {
     lost: &'static [&'static str],
 }
 
-const MCP: &[&str] = &["part.code.language: flattened", "part.place: flattened", "part.other: flattened"];
-const A2A: &[&str] = &["part.code: flattened", "part.place: flattened", "part.other: flattened"];
+const FLATTENED: &[&str] =
+    &["output.parts.code: flattened", "output.parts.place: flattened", "output.parts.other: flattened"];
 const LABEL: &[&str] = &["output.parts.label: dropped"];
 const EXTRA: &[&str] = &["message.extra: dropped"];
 const PARTS: &[&str] = &["output.parts.code: dropped", "output.parts.other: dropped", "output.parts.place: dropped"];
@@ -104,13 +104,13 @@ const ROWS: [Row; 17] = [
     // It has a place for every kind of content; what it does not know of a request is lost.
     Row { caller: Caller::Envelope, wire: "envelope/1.0", peer: "rich", lost: EXTRA },
     Row { caller: Caller::EnvelopeStream, wire: "envelope/1.0", peer: "rich", lost: EXTRA },
-    Row { caller: Caller::Mcp, wire: "mcp/2026-07-28", peer: "rich", lost: MCP },
-    Row { caller: Caller::McpSession, wire: "mcp/2025-06-18", peer: "rich", lost: MCP },
-    Row { caller: Caller::A2aRpc, wire: "a2a/1.0", peer: "rich", lost: A2A },
-    Row { caller: Caller::A2aHttp, wire: "a2a/1.0", peer: "rich", lost: A2A },
-    Row { caller: Caller::A2aGrpc, wire: "a2a/1.0", peer: "rich", lost: A2A },
-    Row { caller: Caller::A2aStream, wire: "a2a/1.0", peer: "rich", lost: A2A },
-    Row { caller: Caller::A2aOlder, wire: "a2a/0.3", peer: "rich", lost: A2A },
+    Row { caller: Caller::Mcp, wire: "mcp/2026-07-28", peer: "rich", lost: FLATTENED },
+    Row { caller: Caller::McpSession, wire: "mcp/2025-06-18", peer: "rich", lost: FLATTENED },
+    Row { caller: Caller::A2aRpc, wire: "a2a/1.0", peer: "rich", lost: FLATTENED },
+    Row { caller: Caller::A2aHttp, wire: "a2a/1.0", peer: "rich", lost: FLATTENED },
+    Row { caller: Caller::A2aGrpc, wire: "a2a/1.0", peer: "rich", lost: FLATTENED },
+    Row { caller: Caller::A2aStream, wire: "a2a/1.0", peer: "rich", lost: FLATTENED },
+    Row { caller: Caller::A2aOlder, wire: "a2a/0.3", peer: "rich", lost: FLATTENED },
     Row { caller: Caller::Aip, wire: "aip/ufo", peer: "rich", lost: AND_BYTES },
     Row { caller: Caller::Nlweb, wire: "nlweb/0.55", peer: "rich", lost: PARTS },
     Row { caller: Caller::NlwebStream, wire: "nlweb/0.1", peer: "rich", lost: PARTS },
@@ -327,15 +327,15 @@ async fn an_answer_that_is_looked_at_again_leaves_one_line_and_the_line_goes_wit
     for _ in 0..3 {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": task}});
         let got = send(&hub, Method::POST, "/a2a", &[("a2a-version", "1.0")], Some(body)).await;
-        assert!(got.text().contains("part.code"), "it is told each time: {}", got.text());
+        assert!(got.text().contains("output.parts.code"), "it is told each time: {}", got.text());
     }
     let all = since(&hub, 0).await;
     assert_eq!(all.iter().filter(|line| line["action"] == "lost").count(), 1, "{all:?}");
     let (code, shown) = audit(hub.directory(), &["show"]);
-    assert!(code == Some(0) && shown.contains("part.code: flattened"), "for people, too: {shown}");
+    assert!(code == Some(0) && shown.contains("output.parts.code: flattened"), "for people, too: {shown}");
 
     let (code, said) = audit(hub.directory(), &["forget", "owner"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(!hub.get("/api/audit?limit=200").await.text().contains("part.code"), "what is forgotten is gone");
+    assert!(!hub.get("/api/audit?limit=200").await.text().contains("output.parts.code"), "what is forgotten is gone");
     verified(&hub);
 }

@@ -13,6 +13,7 @@ mod bus;
 mod cli;
 mod crash;
 mod demo;
+mod embedded;
 mod envelope;
 mod golden;
 mod hooks;

@@ -2,7 +2,7 @@
 
 use interlingua_model::{
     Ask, Body, Call, CancelWhy, Carried, Channel, Entry, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,
-    Priority, Text, Transcript, lost_parts,
+    Priority, Text, Transcript, Way, lost_parts,
 };
 
 use super::link::Tongue;
@@ -41,7 +41,8 @@ pub struct Telling<'a> {
 pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
     let Some(event) = entry.record.event() else { return Carried::whole(Frames::None) };
     if let Event::Finished(finished) = event {
-        let whole = telling.transcript.whole(finished);
+        let mut whole = telling.transcript.whole(finished);
+        telling.transcript.drop_held(&mut whole.output);
         let Carried { value, losses } = end(&whole, &telling.transcript.losses, telling.tongue);
         return Carried { value: Frames::One(Report::End(value)), losses };
     }
@@ -86,16 +87,20 @@ fn cancelled(why: CancelWhy) -> Text {
 /// address here that a client could fetch.
 fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
     let texts: Vec<&str> = output.parts.iter().filter_map(written).collect();
-    losses.extend(lost_parts("output", output.parts.iter().filter(|part| written(part).is_none())));
+    losses.extend(lost_parts(Way::Output, output.parts.iter().filter(|part| written(part).is_none())));
     if output.parts.iter().any(|part| part.label.is_some() && written(part).is_some()) {
-        losses.push(Loss::new("output.parts.label", LossKind::Dropped));
+        losses.push(Way::Output.part("label", LossKind::Dropped));
     }
     if output.parts.iter().any(|part| part.uri.is_some() && part.body != Body::Link) {
-        losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
+        losses.push(Way::Output.part("uri", LossKind::Dropped));
+    }
+    if output.parts.iter().any(|part| part.name.is_some() && written(part).is_some()) {
+        losses.push(Way::Output.part("name", LossKind::Dropped));
     }
     if !output.artifacts.is_empty() {
         losses.push(Loss::new("output.artifacts", LossKind::Dropped));
     }
+    losses.extend(lost_parts(Way::Output, output.beside_structured().filter(|part| written(part).is_some())));
     match &output.structured {
         Some(structured) => Some(structured.clone()),
         None if texts.len() == 1 && data(output).is_some() => data(output),
@@ -158,6 +163,8 @@ pub fn task(call: &Call, client_id: Text, target: Text, session: Text, task_name
     if let Ask::Invoke { input, .. } = &call.ask {
         request.push_str(&input.words());
         losses.extend(input.lost_but_words());
+        losses.extend(input.lost_marks());
+        losses.extend(input.lost_history());
         if let Some(args) = &input.args {
             losses.push(Loss::new("input.args", LossKind::Flattened));
             request.push_str(if request.is_empty() { "" } else { "\n" });
@@ -194,9 +201,6 @@ fn hops(call: &Call) -> Option<Json> {
 /// What this wire has no place for, whoever is called.
 fn lost(call: &Call) -> Vec<Loss> {
     let mut losses = Vec::new();
-    if call.input().is_some_and(|input| !input.history.is_empty()) {
-        losses.push(Loss::new("input.history", LossKind::Dropped));
-    }
     if call.limits.priority != Priority::NORMAL {
         losses.push(Loss::new("call.priority", LossKind::Dropped));
     }

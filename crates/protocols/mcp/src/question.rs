@@ -7,7 +7,7 @@
 
 use interlingua_model::{
     Addressee, Answer, BadLink, Choice, Confirm, Input, Json, ModelRequest, Part, Party, PeerId, Provenance, Question,
-    QuestionId, QuestionKind, Role, Schema, Secret, TaskId, Text, Time, Trust, Turn, WebLink,
+    QuestionId, QuestionKind, Role, Schema, Secret, TaskId, Text, Time, Trust, Turn, Way, WebLink,
 };
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ fn sampling(request: &ModelRequest, version: Version) -> Json {
     if request.hints.get("messages").is_some_and(Value::is_array) {
         return request.hints.clone();
     }
-    let writer = Writer { version, addresses: &Verbatim };
+    let writer = Writer { version, way: Way::Output, addresses: &Verbatim };
     Object::json(|params| {
         params.array("messages", &request.messages, |turn, out| {
             let mut message = Object::open(out);

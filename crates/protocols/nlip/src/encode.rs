@@ -7,7 +7,7 @@
 use interlingua_machines::words::say;
 use interlingua_model::{
     Addressee, Carried, ConversationId, Entry, Event, Finished, Json, Loss, Outcome, Output, Part, Question,
-    QuestionKind, Record, Route, TaskId, Text,
+    QuestionKind, Record, Route, TaskId, Text, Way,
 };
 use serde_json::json;
 
@@ -222,7 +222,7 @@ impl<'a> Reply<'a> {
     fn output(&mut self, output: &Output) {
         let lead = output.parts.iter().position(|part| part.as_text().is_some());
         for (index, part) in output.parts.iter().enumerate() {
-            part::encode(part, self.addresses, &mut self.losses, &mut self.parts);
+            part::encode(part, Way::Output, self.addresses, &mut self.losses, &mut self.parts);
             if lead == Some(index) {
                 self.text = self.parts.pop();
             }
@@ -237,7 +237,7 @@ impl<'a> Reply<'a> {
 
     fn all_parts(&mut self, output: &Output) {
         for part in &output.parts {
-            part::encode(part, self.addresses, &mut self.losses, &mut self.parts);
+            part::encode(part, Way::Output, self.addresses, &mut self.losses, &mut self.parts);
         }
         self.structured(output);
     }

@@ -11,7 +11,9 @@
 //! | generic/name | Other |
 //! | error/code, text (first draft) | Text |
 
-use interlingua_model::{ArtifactId, Blob, Body, Digest, Json, Loss, LossKind, Media, Part, Provenance, Text, Uri};
+use interlingua_model::{
+    ArtifactId, Blob, Body, Digest, Json, Loss, LossKind, Media, Part, Provenance, Text, Uri, Way,
+};
 
 use super::draft::BinaryKind;
 use super::labels;
@@ -42,6 +44,7 @@ pub(super) fn decode(
     submessage: Submessage,
     provenance: &Provenance,
     depth: usize,
+    way: Way,
     losses: &mut Vec<Loss>,
 ) -> Option<Part> {
     let Submessage { format, subformat, content, label, .. } = submessage;
@@ -50,13 +53,13 @@ pub(super) fn decode(
         Format::Text => Part::new(Body::Text { text: text(&content), language: Some(subformat) }, provenance.clone()),
         Format::Structured => structured(&subformat, content, provenance, depth),
         Format::Binary => binary(&subformat, content, provenance),
-        Format::Location => location(&subformat, &content, provenance, losses),
+        Format::Location => location(&subformat, &content, provenance, way, losses),
         Format::Generic => {
             let value = content.as_json(depth).unwrap_or_else(Json::null);
             Part::new(Body::Other { namespace: subformat, value }, provenance.clone())
         }
         Format::Error => {
-            losses.push(Loss::new("input.parts.error", LossKind::Approximated));
+            losses.push(way.part("error", LossKind::Approximated));
             Part::text(report_text(&subformat, &content), provenance.clone())
         }
     };
@@ -126,19 +129,25 @@ fn binary_subformat(media: Option<&str>) -> Text {
     }
 }
 
-fn location(subformat: &str, content: &Content, provenance: &Provenance, losses: &mut Vec<Loss>) -> Part {
+fn location(subformat: &str, content: &Content, provenance: &Provenance, way: Way, losses: &mut Vec<Loss>) -> Part {
     let said = Some(text(content));
     if subformat.eq_ignore_ascii_case("gps") {
         return Part::new(Body::Place { text: None, gps: said }, provenance.clone());
     }
     if !subformat.eq_ignore_ascii_case("text") {
-        losses.push(Loss::new("input.parts.place.subformat", LossKind::Approximated));
+        losses.push(way.part("place", LossKind::Approximated));
     }
     Part::new(Body::Place { text: said, gps: None }, provenance.clone())
 }
 
 /// Appends a part. Most are one submessage; a place with both a description and a position is two.
-pub(super) fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Loss>, out: &mut Vec<Submessage>) {
+pub(super) fn encode(
+    part: &Part,
+    way: Way,
+    addresses: &dyn Addresses,
+    losses: &mut Vec<Loss>,
+    out: &mut Vec<Submessage>,
+) {
     let from = out.len();
     match &part.body {
         Body::Text { text, language } => {
@@ -147,7 +156,7 @@ pub(super) fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Lo
         Body::Data(json) => out.push(data(part.media.as_ref(), json)),
         Body::Link => match &part.uri {
             Some(uri) => out.push(Submessage::uri(uri.clone())),
-            None => losses.push(Loss::new("output.parts.link", LossKind::Dropped)),
+            None => losses.push(way.part("link", LossKind::Dropped)),
         },
         Body::Code { source, language } => {
             out.push(Submessage::new(Format::Structured, language.clone(), Content::Text(source.clone())));
@@ -158,7 +167,7 @@ pub(super) fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Lo
         }
         Body::Blob(Blob::Stored { digest, .. }) => match addresses.blob(digest) {
             Some(uri) => out.push(Submessage::uri(uri)),
-            None => losses.push(Loss::new("output.parts.blob", LossKind::Dropped)),
+            None => losses.push(way.part("blob", LossKind::Dropped)),
         },
         Body::Place { text, gps } => {
             let fields = [("text", text), ("gps", gps)];
@@ -176,7 +185,7 @@ pub(super) fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Lo
     let said = part.label.as_ref().or(part.name.as_ref()).or(address);
     let label = said.filter(|label| !labels::is_ours(label));
     if said.is_some() && label.is_none() {
-        losses.push(Loss::new("output.parts.label", LossKind::Dropped));
+        losses.push(way.part("label", LossKind::Dropped));
     }
     out[from..].iter_mut().for_each(|submessage| submessage.label = label.cloned());
 }

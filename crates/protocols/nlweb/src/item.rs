@@ -68,16 +68,15 @@ fn is_empty_list(tree: &Tree) -> bool {
     tree.as_array().is_some_and(|list| list.is_empty())
 }
 
-/// Pieces of data, where there is no structured output.
+/// Rows of pieces of data, where there is no structured output.
 fn data_items(parts: &[Part], site: &str) -> Vec<Item> {
-    let rows: Vec<Tree> = parts.iter().filter_map(Part::as_data).map(|json| json.tree().clone()).collect();
+    let rows: Vec<Tree> = data_rows(parts).cloned().collect();
     from_rows(&rows, site, "")
 }
 
-/// Rows among what was said before the end; so many came before them. Files wait for the end, which has them all.
-pub(super) fn among(parts: &[Part], site: &str, heard: usize) -> Vec<Item> {
-    let data = parts.iter().filter_map(Part::as_data);
-    let rows = data.flat_map(|json| {
+/// The rows among pieces of data. The same whether they are told on the way or at the end, so that none is told twice.
+fn data_rows(parts: &[Part]) -> impl Iterator<Item = &Tree> {
+    parts.iter().filter_map(Part::as_data).flat_map(|json| {
         let tree = json.tree();
         // An item may hold lists of its own.
         if ["@type", "name", "url"].iter().any(|key| tree.get(*key).is_some()) {
@@ -85,11 +84,15 @@ pub(super) fn among(parts: &[Part], site: &str, heard: usize) -> Vec<Item> {
         } else {
             rows_of(tree)
         }
-    });
+    })
+}
+
+/// Rows among what was said before the end; so many came before them. Files wait for the end, which has them all.
+pub(super) fn among(parts: &[Part], site: &str, heard: usize) -> Vec<Item> {
     #[expect(clippy::cast_precision_loss, reason = "a thousand rows at most count")]
     let place = |index: usize| (PLACED.1 - (heard + index) as f64).max(PLACED.0);
     let item = |(index, row): (usize, &Tree)| Some(item(row.as_object()?, site, "", place(index)));
-    rows.enumerate().filter_map(item).collect()
+    data_rows(parts).enumerate().filter_map(item).collect()
 }
 
 pub(super) fn from_rows(rows: &[Tree], site: &str, source: &str) -> Vec<Item> {

@@ -126,6 +126,7 @@ fn sent(call: &Call) -> Vec<Sent> {
             origin: hub.then(|| call.origin.tell()),
             meta: client::callers_meta(call),
             key: Some(&key),
+            priority: call.limits.priority,
             progress: true,
             receipts: client::takes_receipts(call, version),
             whole: false,
@@ -133,7 +134,7 @@ fn sent(call: &Call) -> Vec<Sent> {
         let outgoing = client::call(1, call, &skill(), &manner, None);
         let headers: String = outgoing.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
         let losses =
-            [client::losses(call), call.input().map(Input::lost_beside_arguments).unwrap_or_default()].concat();
+            [client::losses(call, hub), call.input().map(Input::lost_beside_arguments).unwrap_or_default()].concat();
         Sent { to, request: Ok(Carried { value: format!("{headers}{}", utf8(&outgoing.body)), losses }) }
     };
     [("a server", false), ("a hub", true)].map(to).into()

@@ -245,7 +245,9 @@ fn gathered(entries: &[Entry], lost: fn(&Transcript, &[Loss]) -> Vec<Loss>) -> V
         let record = match &entry.record {
             Record::Emitted { event: Event::Finished(finished), losses, raw } => {
                 let losses = lost(&transcript, losses);
-                Record::Emitted { event: Event::Finished(transcript.whole(finished)), losses, raw: raw.clone() }
+                let mut whole = transcript.whole(finished);
+                transcript.drop_held(&mut whole.output);
+                Record::Emitted { event: Event::Finished(whole), losses, raw: raw.clone() }
             }
             other => other.clone(),
         };

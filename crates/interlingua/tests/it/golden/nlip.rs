@@ -42,13 +42,7 @@ fn written(message: &Message) -> String {
 fn told(entries: &[Entry]) -> Vec<Said> {
     let Carried { value, losses } = incoming(CALL);
     let mut telling = Telling { losses: &losses, to: value.reply, ..Telling::default() };
-    let mut entries = gathered(entries, |so_far, _| so_far.losses.clone());
-    for entry in &mut entries {
-        // What they hold is among the parts then.
-        if let Record::Emitted { event: Event::Finished(finished), .. } = &mut entry.record {
-            finished.output.artifacts.clear();
-        }
-    }
+    let entries = gathered(entries, |so_far, _| so_far.losses.clone());
     entries.iter().map(|entry| said(encode(entry, &mut telling), |message| written(&message))).collect()
 }
 

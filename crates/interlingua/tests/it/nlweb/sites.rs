@@ -100,7 +100,7 @@ async fn q_54_so_many_items_are_taken_and_the_rest_is_declared_lost() {
     .await;
     let answer = asked(&asking(&site).await).await;
     assert_eq!(answer["finished"]["structured"]["results"].as_array().map(Vec::len), Some(1_000));
-    assert!(answer["losses"].to_string().contains("output.items"), "{}", answer["losses"]);
+    assert!(answer["losses"].to_string().contains("output.structured"), "{}", answer["losses"]);
 }
 
 #[tokio::test]

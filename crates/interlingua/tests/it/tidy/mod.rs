@@ -11,6 +11,7 @@ mod documents;
 mod events;
 mod homonyms;
 mod hub;
+mod losses;
 mod model;
 mod modules;
 mod pins;

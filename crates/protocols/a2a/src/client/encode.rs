@@ -6,7 +6,7 @@
 use interlingua_machines::bus::{Kind, Said};
 use interlingua_model::{
     Answer, Ask, Call, Carried, Fault, FaultKind, Feature, Input, Json, Loss, LossKind, MessageId, Part, Priority,
-    Question, QuestionKind, Role as Spoke, Secret, Skill, Text, Turn,
+    Question, QuestionKind, Role as Spoke, Secret, Skill, Text, Turn, Way,
 };
 
 use super::skills::{takes_words, theirs};
@@ -44,7 +44,7 @@ pub fn call(call: &Call, skill: &Skill, key: &MessageId, leg: &Recipient<'_>) ->
         Some(_) | None => {}
     }
     parts.extend(history(&input.history, &mut losses));
-    parts.extend(input.parts.iter().map(|given| part(given, &NoAddresses, &mut losses)));
+    parts.extend(input.parts.iter().map(|given| part(given, Way::Input, &NoAddresses, &mut losses)));
     if let Some(args) = &input.args {
         parts.push(arguments(args, takes_words(skill)));
     }
@@ -118,7 +118,7 @@ fn given(input: &Input, leg: &Recipient<'_>, losses: &mut Vec<Loss>) -> Vec<wire
     match &input.args {
         Some(args) if leg.card.hub.is_some() => vec![arguments(args, false)],
         Some(args) if input.parts.is_empty() => vec![arguments(args, true)],
-        Some(_) | None => input.parts.iter().map(|given| part(given, &NoAddresses, losses)).collect(),
+        Some(_) | None => input.parts.iter().map(|given| part(given, Way::Input, &NoAddresses, losses)).collect(),
     }
 }
 
@@ -136,7 +136,7 @@ fn history(turns: &[Turn], losses: &mut Vec<Loss>) -> Option<wire::Part> {
     if turns.is_empty() {
         return None;
     }
-    losses.push(Loss::new("call.history", LossKind::Flattened));
+    losses.push(Loss::new("input.history", LossKind::Flattened));
     let mut text = String::from("What was said before:");
     for turn in turns {
         let who = match turn.role {

@@ -115,8 +115,9 @@ impl Following {
             }
             Update::Task(task) => {
                 self.known(&task.id, task.context.as_ref(), &mut told)?;
+                let ended = task.status.state.is_terminal();
                 for artifact in task.artifacts {
-                    self.snapshot(artifact, &mut told)?;
+                    self.snapshot(artifact, ended, &mut told)?;
                 }
                 let said = task.history.into_iter().rev().find(|message| message.role == Role::Agent);
                 self.status(task.status, said, task.metadata.as_ref(), expires, &mut told);
@@ -181,20 +182,20 @@ impl Following {
         }
     }
 
-    /// What is new in an artifact that is told whole.
-    fn snapshot(&mut self, mut artifact: Artifact, told: &mut Vec<Told>) -> Result<(), Fault> {
+    /// What is new in an artifact that is told whole; the last of it, where the task has ended.
+    fn snapshot(&mut self, mut artifact: Artifact, ended: bool, told: &mut Vec<Told>) -> Result<(), Fault> {
         if self.is_result(&artifact) {
             self.result = artifact.parts;
             return Ok(());
         }
         match self.made.get(&artifact.id).copied() {
-            None => self.begin(artifact, false, told),
+            None => self.begin(artifact, ended, told),
             Some(made) if made.parts == artifact.parts.len() => Ok(()),
             Some(made) if made.parts < artifact.parts.len() && !made.closed => {
                 artifact.parts.drain(..made.parts);
-                self.tell(artifact, made, false, told)
+                self.tell(artifact, made, ended, told)
             }
-            Some(_) => self.tell(artifact, Made::default(), false, told),
+            Some(_) => self.tell(artifact, Made::default(), ended, told),
         }
     }
 

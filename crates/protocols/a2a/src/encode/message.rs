@@ -1,6 +1,6 @@
 //! An answer that is no task's: one message.
 
-use interlingua_model::{Body, Carried, ConversationId, Finished, Json, Loss, MessageId, Part};
+use interlingua_model::{Body, Carried, ConversationId, Finished, Json, Loss, MessageId, Part, Way};
 
 use super::{Addresses, part};
 use crate::ext;
@@ -51,7 +51,7 @@ pub(super) fn result(
     let same =
         first.filter(|at| matches!((&parts[*at].body, structured), (Body::Data(data), Some(said)) if data == said));
     let others = parts.iter().enumerate().filter(|(at, _)| Some(*at) != same);
-    all.extend(others.map(|(_, given)| part::encode(given, addresses, losses)));
+    all.extend(others.map(|(_, given)| part::encode(given, Way::Output, addresses, losses)));
     if all.is_empty() {
         all.push(wire::Part::text(""));
     }

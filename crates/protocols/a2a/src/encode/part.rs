@@ -1,6 +1,6 @@
 //! One part of the model as a part of a message or artifact.
 
-use interlingua_model::{Blob, Body, Json, Loss, LossKind, Part};
+use interlingua_model::{Blob, Body, Json, Loss, LossKind, Part, Way, is_english};
 
 use super::Addresses;
 use crate::ext;
@@ -13,7 +13,7 @@ const CODE: &str = "application/vnd.interlingua.code+json";
 const PLACE: &str = "application/vnd.interlingua.place+json";
 const OTHER: &str = "application/vnd.interlingua.other+json";
 
-pub fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> wire::Part {
+pub fn encode(part: &Part, way: Way, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> wire::Part {
     let (content, media) = match &part.body {
         Body::Text { text, .. } => (Content::Text(text.clone()), None),
         Body::Data(data) => (Content::Data(data.clone()), Some("application/json")),
@@ -21,13 +21,13 @@ pub fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Loss>) ->
         Body::Blob(Blob::Stored { digest, len }) => match addresses.blob(digest).or_else(|| part.uri.clone()) {
             Some(url) => (Content::Url(url), None),
             None => {
-                losses.push(Loss::new("part.blob", LossKind::Dropped));
+                losses.push(way.part("blob", LossKind::Dropped));
                 (Content::Text(format!("{len} bytes that cannot be fetched here").into()), None)
             }
         },
         Body::Link => (Content::Url(part.uri.clone().unwrap_or_else(|| "".into())), None),
         Body::Code { source, language } => {
-            losses.push(Loss::new("part.code", LossKind::Flattened));
+            losses.push(way.part("code", LossKind::Flattened));
             let code = Object::json(|object| {
                 object.text("code", source);
                 object.text("language", language);
@@ -35,11 +35,11 @@ pub fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Loss>) ->
             (Content::Data(code), Some(CODE))
         }
         Body::Place { text, gps } => {
-            losses.push(Loss::new("part.place", LossKind::Flattened));
+            losses.push(way.part("place", LossKind::Flattened));
             (Content::Data(place(text.as_deref(), gps.as_deref())), Some(PLACE))
         }
         Body::Other { namespace, value } => {
-            losses.push(Loss::new("part.other", LossKind::Flattened));
+            losses.push(way.part("other", LossKind::Flattened));
             let other = Object::json(|object| {
                 object.text("namespace", namespace);
                 object.value("value", value);
@@ -76,11 +76,6 @@ fn metadata(part: &Part) -> Option<Json> {
             }
         });
     }))
-}
-
-/// What every text is taken for that does not say otherwise.
-fn is_english(language: &str) -> bool {
-    ["english", "en"].iter().any(|name| language.eq_ignore_ascii_case(name))
 }
 
 fn place(text: Option<&str>, gps: Option<&str>) -> Json {

@@ -1,7 +1,9 @@
 //! A task as it stands: a snapshot for whoever asks, subscribes or gets the answer to a blocking send.
 
 use interlingua_machines::task::Task;
-use interlingua_model::{ArtifactHeader, Carried, Chunk, Finished, Input, Loss, MessageId, Part, Role as Spoke, Text};
+use interlingua_model::{
+    ArtifactHeader, Carried, Chunk, Finished, Input, Loss, MessageId, Part, Role as Spoke, Text, Way,
+};
 
 use super::message::result;
 use super::status::{addressed, status};
@@ -63,7 +65,7 @@ fn history(task: &Task, limit: Option<u32>, addresses: &dyn Addresses, losses: &
             Spoke::User => Role::User,
             Spoke::System | Spoke::Agent | Spoke::Tool => Role::Agent,
         };
-        let parts = spoken.parts.iter().map(|given| part::encode(given, addresses, losses)).collect();
+        let parts = spoken.parts.iter().map(|given| part::encode(given, Way::Output, addresses, losses)).collect();
         all.push(addressed(Message::new(spoken.id.0.clone(), role, parts), task));
     }
     all.truncate(limit);
@@ -72,7 +74,8 @@ fn history(task: &Task, limit: Option<u32>, addresses: &dyn Addresses, losses: &
 
 /// The message that began it. Arguments were a part of it.
 fn called(task: &Task, input: &Input, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> Message {
-    let mut parts: Vec<wire::Part> = input.parts.iter().map(|given| part::encode(given, addresses, losses)).collect();
+    let mut parts: Vec<wire::Part> =
+        input.parts.iter().map(|given| part::encode(given, Way::Output, addresses, losses)).collect();
     parts.extend(input.args.iter().map(|args| wire::Part::new(Content::Data(args.clone()))));
     let mut message = Message::new(task.call.id.0.clone(), Role::User, parts);
     message.metadata.clone_from(&task.call.meta.0);
@@ -93,7 +96,7 @@ fn artifacts(task: &Task, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> 
 fn whole(chunks: &[Chunk], addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> Option<Artifact> {
     let first = chunks.first()?;
     let parts = chunks.iter().flat_map(|chunk| &chunk.parts);
-    let parts = parts.map(|given| part::encode(given, addresses, losses)).collect();
+    let parts = parts.map(|given| part::encode(given, Way::Output, addresses, losses)).collect();
     Some(artifact(first.artifact.0.clone(), first.header.as_ref(), parts))
 }
 
@@ -110,7 +113,7 @@ pub(super) fn artifact(id: Text, header: Option<&ArtifactHeader>, parts: Vec<wir
 
 /// An answer that came in pieces.
 pub(super) fn answer(id: &MessageId, parts: &[Part], addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> Artifact {
-    let parts = parts.iter().map(|given| part::encode(given, addresses, losses)).collect();
+    let parts = parts.iter().map(|given| part::encode(given, Way::Output, addresses, losses)).collect();
     Artifact { name: Some(ANSWER.into()), ..artifact(id.0.clone(), None, parts) }
 }
 

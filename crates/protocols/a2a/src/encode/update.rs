@@ -1,6 +1,8 @@
 //! One thing that an exchange says, as an update of its task.
 
-use interlingua_model::{Channel, Chunk, Entry, Finished, Json, Loss, MessageId, Part, Piece, Provenance, Text, Time};
+use interlingua_model::{
+    Channel, Chunk, Entry, Finished, Json, Loss, MessageId, Part, Piece, Provenance, Text, Time, Way,
+};
 
 use super::status::{saying, status};
 use super::task::{answer, artifact, returned};
@@ -10,7 +12,7 @@ use crate::wire::{self, Artifact, ArtifactUpdate, Message, Role, Status, StatusU
 
 impl Telling<'_> {
     pub(super) fn chunk(&self, chunk: &Chunk, losses: &mut Vec<Loss>) -> Update {
-        let parts = chunk.parts.iter().map(|given| part::encode(given, self.addresses, losses)).collect();
+        let parts = chunk.parts.iter().map(|given| part::encode(given, Way::Output, self.addresses, losses)).collect();
         let header = chunk.header.as_ref();
         self.artifact(artifact(chunk.artifact.0.clone(), header, parts), chunk.index > 0, chunk.last, losses)
     }
@@ -45,7 +47,7 @@ impl Telling<'_> {
         at: Time,
         losses: &mut Vec<Loss>,
     ) -> Update {
-        let parts = parts.iter().map(|given| part::encode(given, self.addresses, losses)).collect();
+        let parts = parts.iter().map(|given| part::encode(given, Way::Output, self.addresses, losses)).collect();
         let mut message = Message::new(id.0.clone(), Role::Agent, parts);
         if channel != Channel::Answer {
             message.metadata = Some(ext::metadata(|ours| ext::channel(ours, channel)));

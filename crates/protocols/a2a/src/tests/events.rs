@@ -229,7 +229,7 @@ fn a_27_an_older_client_is_told_when_a_stream_is_over() {
 fn what_cannot_be_said_is_told_with_what_was_lost_before_and_returned_without_it() {
     let code = Part::new(Body::Code { source: "print(1)".into(), language: "python".into() }, Provenance::hub());
     let before = Loss::new("call.priority", LossKind::Dropped);
-    let here = Loss::new("part.code", LossKind::Flattened);
+    let here = Loss::new("output.parts.code", LossKind::Flattened);
     let event = Event::Finished(Finished::completed(Output { parts: vec![code], ..Output::default() }));
     let end = Record::Emitted { event, losses: vec![before], raw: None };
     let entries = entries(vec![sent(), started(), end]);
@@ -239,7 +239,8 @@ fn what_cannot_be_said_is_told_with_what_was_lost_before_and_returned_without_it
     let end = encode(&entries[3], &mut telling);
     assert_eq!(end.losses, std::slice::from_ref(&here));
     let Some(Update::Status(last)) = end.value.into_iter().last() else { panic!("a status ends it") };
-    let both = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "part.code", "kind": "flattened"}]);
+    let both =
+        json!([{"what": "call.priority", "kind": "dropped"}, {"what": "output.parts.code", "kind": "flattened"}]);
     assert_eq!(last.metadata.as_ref().expect("losses").tree()[ext::URI]["losses"], both);
 
     let snapshot = encode::task(&fold(TASK, entries).expect("a task"), View::WHOLE, &NoAddresses);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_model::{
-    Ask, Call, CancelWhy, Card, Carried, Channel, Entry, Event, Fault, FaultKind, Feature, Finished, Input, Json, Loss,
-    LossKind, MessageId, Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece, Priority, Provenance, Record,
-    SkillId, Target, Time, Transcript,
+    Ask, Call, CancelWhy, Card, Carried, Channel, Chunk, Entry, Event, Fault, FaultKind, Feature, Finished, Input,
+    Json, Loss, LossKind, MessageId, Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece, Priority,
+    Provenance, Record, SkillId, Target, Time, Transcript,
 };
 use interlingua_wire::codec::Meaning;
 
@@ -109,6 +109,39 @@ fn the_end_of_a_task_tells_all_that_was_said_and_lost_before_it() {
     assert_eq!(end.result, Some(json("\"tidy\"")));
     assert_eq!(losses, [Loss::new("output.artifacts", LossKind::Dropped)], "of this wire");
     assert_eq!(end.messages.as_ref().map(Vec::len), Some(257), "and at most so many from before");
+}
+
+#[test]
+fn what_stands_beside_a_structured_result_and_does_not_repeat_it_is_a_loss() {
+    let end = |text: &str| {
+        let parts = vec![Part::text(text, Provenance::hub())];
+        let output = Output { parts, structured: Some(json(r#"{"n":1}"#)), ..Output::default() };
+        encode::end(&Finished::completed(output), &[], Tongue::Plain)
+    };
+    let told = end("One was found.");
+    assert_eq!(told.value.result, Some(json(r#"{"n":1}"#)));
+    assert_eq!(told.losses, [Loss::new("output.parts.text", LossKind::Dropped)]);
+    assert_eq!(end("{ \"n\": 1 }").losses, [], "the same, written as text");
+}
+
+#[test]
+fn an_artifact_whose_content_is_in_the_answer_is_not_lost() {
+    let chunk = |name: Option<&str>| {
+        let parts = vec![Part { name: name.map(Into::into), ..Part::text("found", Provenance::hub()) }];
+        let chunk = Chunk { artifact: "a1".into(), index: 0, last: true, parts, header: None };
+        let output = Output { artifacts: vec!["a1".into()], ..Output::default() };
+        [Record::emitted(Event::Artifact(chunk)), Record::emitted(Event::Finished(Finished::completed(output)))]
+    };
+    for (name, lost) in [(None, vec![]), (Some("offers"), vec![Loss::new("output.parts.name", LossKind::Dropped)])] {
+        let mut transcript = Transcript::default();
+        let mut losses = Vec::new();
+        for (seq, record) in (1..).zip(chunk(name)) {
+            transcript.push(&record).expect("room");
+            let telling = &mut Telling { tongue: Tongue::Plain, transcript: &mut transcript };
+            losses.extend(encode::encode(&Entry { seq, at: NOW, record }, telling).losses);
+        }
+        assert_eq!(losses, lost);
+    }
 }
 
 #[test]

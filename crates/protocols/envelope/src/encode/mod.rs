@@ -14,8 +14,8 @@ mod question;
 
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Carried, Channel, Entry, Event, Fault, Finished, Json, Loss, LossKind, Outcome, Piece, Question, Record, Route,
-    Text, Time, uuid_v4,
+    Carried, Channel, Entry, Event, Fault, Finished, Json, Loss, Outcome, Piece, Question, Record, Route, Text, Time,
+    uuid_v4,
 };
 
 use super::decode::Tool;
@@ -258,14 +258,7 @@ impl Encoder {
     fn finish(&mut self, lane: usize, finished: &Finished, losses: &[Loss], stamp: Stamp) -> Carried<Frames> {
         let at = &mut self.lanes[lane];
         at.end = Some(End::Answered);
-        let mut lost = Vec::new();
-        if at.collected.is_cut() {
-            lost.push(Loss::new("finished.output", LossKind::Dropped));
-        }
-        // What they hold is told; that it is one thing with a name is not, unless it can be fetched.
-        if at.found_at.is_none() && !finished.output.artifacts.is_empty() {
-            lost.push(Loss::new("output.artifacts", LossKind::Dropped));
-        }
+        let mut lost = at.collected.lost(&finished.output, at.found_at.is_some());
         let losses = [losses, &lost].concat();
         lost.append(&mut self.arrived);
         let collected = std::mem::take(&mut at.collected);

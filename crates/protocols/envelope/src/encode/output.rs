@@ -1,16 +1,18 @@
 //! What a call gave, as one JSON value.
 //!
-//! Structured output goes as it is; files and whatever else stands beside it are told in `metadata`. Text alone is a string, blocks
+//! Structured output goes as it is; whatever stands beside it and does not repeat it is told in `metadata`. Text alone is a string, blocks
 //! joined by newlines. Anything else, and text that has a name, is an object with the text as `output` and every piece in
 //! `blocks`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use interlingua_model::json::write_string;
 use interlingua_model::percent::encoded;
-use interlingua_model::{ArtifactId, Blob, Body, Chunk, Json, MessageId, Output, Part, Piece, Route, Usage};
+use interlingua_model::{
+    ArtifactId, Blob, Body, Chunk, Json, Loss, LossKind, MessageId, Output, Part, Piece, Route, Usage, Way, is_written,
+};
 
 use interlingua_wire::object::Object;
 
@@ -23,7 +25,8 @@ const MOST_ARTIFACTS: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     pieces: Vec<(Source, Block)>,
-    artifacts: BTreeSet<ArtifactId>,
+    /// What was made, and whether it has a name.
+    artifacts: BTreeMap<ArtifactId, bool>,
     size: usize,
     cut: bool,
 }
@@ -40,7 +43,8 @@ enum Block {
     Text(String),
     /// Text with a name or a label, and the block that has both.
     Named(String, Vec<u8>),
-    Data(Vec<u8>),
+    /// Data, and the block of it.
+    Data(Json, Vec<u8>),
     Other(Vec<u8>),
 }
 
@@ -60,7 +64,8 @@ impl Collected {
     /// The first chunk of an artifact begins it anew.
     pub(super) fn keep(&mut self, chunk: &Chunk) {
         if self.artifacts.len() < MOST_ARTIFACTS {
-            self.artifacts.insert(chunk.artifact.clone());
+            let is_named = chunk.header.as_ref().is_some_and(|header| header.name.is_some());
+            *self.artifacts.entry(chunk.artifact.clone()).or_default() |= is_named;
         }
         let source = Source::Made(chunk.artifact.clone());
         if chunk.index == 0 {
@@ -91,13 +96,20 @@ impl Collected {
         !self.cut
     }
 
-    pub(super) fn is_cut(&self) -> bool {
-        self.cut
+    /// What the final response does not have, where nothing can be fetched: what artifacts hold is told, that they have names is not.
+    pub(super) fn lost(&self, output: &Output, can_fetch: bool) -> Vec<Loss> {
+        let made = |artifact| self.artifacts.get(artifact).copied();
+        let is_missing = !can_fetch && output.artifacts.iter().any(|artifact| made(artifact).is_none());
+        let is_unnamed = !can_fetch && output.artifacts.iter().any(|artifact| made(artifact) == Some(true));
+        let cut = self.cut.then(|| Loss::new("output.parts", LossKind::Dropped));
+        let missing = is_missing.then(|| Loss::new("output.artifacts", LossKind::Dropped));
+        let name = is_unnamed.then(|| Way::Output.part("name", LossKind::Dropped));
+        [cut, missing, name].into_iter().flatten().collect()
     }
 
     /// Where the artifacts can be fetched.
     pub(super) fn addresses(&self, output: &Output, begin: &str) -> Vec<String> {
-        let mut all = self.artifacts.clone();
+        let mut all: BTreeSet<ArtifactId> = self.artifacts.keys().cloned().collect();
         all.extend(output.artifacts.iter().take(MOST_ARTIFACTS).cloned());
         all.iter().map(|id| format!("{begin}{}/content", encoded(id.as_str()))).collect()
     }
@@ -136,16 +148,16 @@ impl Answer {
     pub(super) fn words(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) | Block::Named(text, _) => Some(text.as_str()),
-            Block::Data(_) | Block::Other(_) => None,
+            Block::Data(..) | Block::Other(_) => None,
         });
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// What the value does not hold: beside structured output that is all but text and data.
+    /// What the value does not hold: beside structured output all that does not repeat it.
     pub(super) fn beside(&self, meta: &mut Object<'_>) {
-        let is_beside = |block: &&Block| matches!(block, Block::Other(_));
-        let beside: Vec<&Block> = self.blocks.iter().filter(is_beside).collect();
-        if self.structured.is_some() && !beside.is_empty() {
+        let Some(structured) = &self.structured else { return };
+        let beside: Vec<&Block> = self.blocks.iter().filter(|block| !block.repeats(structured)).collect();
+        if !beside.is_empty() {
             meta.array("blocks", beside, Block::write);
         }
     }
@@ -162,17 +174,25 @@ impl Block {
         match &part.body {
             Body::Text { text, .. } if is_named => Block::Named(text.to_string(), block()),
             Body::Text { text, .. } => Block::Text(text.to_string()),
-            Body::Data(_) => Block::Data(block()),
+            Body::Data(data) => Block::Data(data.clone(), block()),
             Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => {
                 Block::Other(block())
             }
         }
     }
 
+    fn repeats(&self, structured: &Json) -> bool {
+        match self {
+            Block::Text(text) | Block::Named(text, _) => is_written(structured, text),
+            Block::Data(data, _) => data == structured,
+            Block::Other(_) => false,
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Block::Text(text) => text.len(),
-            Block::Named(_, json) | Block::Data(json) | Block::Other(json) => json.len(),
+            Block::Named(_, json) | Block::Data(_, json) | Block::Other(json) => json.len(),
         }
     }
 
@@ -184,7 +204,7 @@ impl Block {
                 block.text("text", text);
                 block.finish();
             }
-            Block::Named(_, json) | Block::Data(json) | Block::Other(json) => out.extend_from_slice(json),
+            Block::Named(_, json) | Block::Data(_, json) | Block::Other(json) => out.extend_from_slice(json),
         }
     }
 }

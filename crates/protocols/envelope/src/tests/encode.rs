@@ -514,5 +514,5 @@ fn a_collected_answer_is_bounded() {
     }
     let last = tell(&mut encoder, 0, &completed(vec![], None), &[], stamp(1)).expect("a response");
     assert!(last.content.as_bytes().len() < 17 * 1024 * 1024);
-    assert!(last.metadata.as_str().contains("finished.output"));
+    assert!(last.metadata.as_str().contains("output.parts"));
 }

@@ -53,6 +53,8 @@ pub struct Manner<'a> {
     /// The caller's own `_meta`, when it came in this protocol.
     pub meta: Option<Members>,
     pub key: Option<&'a MessageId>,
+    /// How urgent it is, for a hub.
+    pub priority: Priority,
     /// May it tell how far it is?
     pub progress: bool,
     /// May it answer with a receipt? The hub waits for whoever cannot hold one, except where the caller speaks the same
@@ -74,6 +76,7 @@ impl Manner<'_> {
             origin: None,
             meta: None,
             key: None,
+            priority: Priority::NORMAL,
             progress: false,
             receipts: true,
             whole: false,
@@ -106,6 +109,9 @@ impl Manner<'_> {
             }
             if let Some(key) = self.key.filter(|_| self.hub) {
                 meta.text(meta::MESSAGE_ID, key.as_str());
+            }
+            if self.hub && self.priority != Priority::NORMAL {
+                meta.number(meta::PRIORITY, self.priority.level().into());
             }
             if self.whole {
                 meta.bool(meta::WHOLE, true);
@@ -353,10 +359,10 @@ fn write_ask(ask: &Ask, skill: &Skill, params: &mut Object<'_>) {
     }
 }
 
-/// What a server of this protocol has no place for. Its deadline is kept by the hub.
-pub fn losses(call: &Call) -> Vec<Loss> {
+/// What a server of this protocol has no place for. Its deadline is kept by the hub; another hub is told how urgent it is.
+pub fn losses(call: &Call, hub: bool) -> Vec<Loss> {
     let mut losses = Vec::new();
-    if call.limits.priority != Priority::NORMAL {
+    if !hub && call.limits.priority != Priority::NORMAL {
         losses.push(Loss::new("call.priority", LossKind::Dropped));
     }
     losses

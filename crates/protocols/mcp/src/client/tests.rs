@@ -4,7 +4,7 @@ use bytes::Bytes;
 use interlingua_model::peer::{Answering, View};
 use interlingua_model::{
     Answer, Ask, Call, Effects, Event, FaultKind, Input, Json, KindSet, Loss, LossKind, Noun, Outcome, PeerId,
-    Question, QuestionKind, Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri, Via,
+    Priority, Question, QuestionKind, Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri, Via,
 };
 use serde_json::{Value, json};
 
@@ -76,6 +76,19 @@ fn m_44_trace_keys_travel_bare_and_m_34_so_does_what_the_caller_added() {
     let sent = body(&encode::call(1, &calling("{}"), &tool(), &manner, None));
     let expected = json!({"traceparent": "t", "tracestate": "s", "baggage": "b", "x/y": 1});
     assert_eq!(sent["params"]["_meta"], expected, "and nothing that is the hub's or the caller's own");
+}
+
+#[test]
+fn another_hub_is_told_the_priority_and_a_server_loses_it() {
+    let mut call = calling("{}");
+    call.limits.priority = Priority::new(7).expect("a level");
+    let told = |hub: bool| {
+        let manner = Manner { hub, priority: call.limits.priority, ..Manner::own(Version::LATEST) };
+        body(&encode::call(1, &call, &tool(), &manner, None))["params"]["_meta"]["interlingua/priority"].clone()
+    };
+    assert_eq!((told(true), encode::losses(&call, true)), (json!(7), Vec::new()));
+    let lost = vec![Loss::new("call.priority", LossKind::Dropped)];
+    assert_eq!((told(false), encode::losses(&call, false)), (Value::Null, lost));
 }
 
 #[test]
@@ -445,10 +458,10 @@ fn losses_are_believed_of_a_hub_alone_and_of_its_tasks_too() {
     let hub = ReplyContext { is_hub: true, ..plain.clone() };
     let result = json!({
         "content": [{"type": "text", "text": "a"}],
-        "_meta": {"interlingua/losses": [{"what": "part.place", "kind": "flattened"}]},
+        "_meta": {"interlingua/losses": [{"what": "output.parts.place", "kind": "flattened"}]},
     });
     let task = json!({"taskId": "t", "status": "completed", "result": result});
-    for (leg, believed) in [(&hub, vec![Loss::new("part.place", LossKind::Flattened)]), (&plain, Vec::new())] {
+    for (leg, believed) in [(&hub, vec![Loss::new("output.parts.place", LossKind::Flattened)]), (&plain, Vec::new())] {
         let Ok(Replied::Finished(_, losses, _)) = leg.response(Ok(members(result.clone()))) else {
             panic!("an outcome")
         };

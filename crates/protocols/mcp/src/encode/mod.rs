@@ -217,8 +217,8 @@ impl<'a> Telling<'a> {
     /// The end. `lost` takes what this version could not say of it.
     fn finished(&mut self, finished: &Finished, raw: Option<&Raw>, lost: &mut Vec<Loss>) -> RequestOutcome {
         let mut finished = self.told.transcript.whole(finished);
-        // What the outcome names is among the parts now; what else was made on the way is no part of the answer.
-        finished.output.artifacts.clear();
+        // What else was made on the way is no part of the answer.
+        self.told.transcript.drop_held(&mut finished.output);
         let encoder = self.encoder();
         let Told { party, transcript: Transcript { route, losses, .. }, .. } = &*self.told;
         // Whoever named the skill knows it.

@@ -158,7 +158,7 @@ fn what_this_version_cannot_say_comes_back_as_a_loss() {
     let code = Body::Code { source: "print(1)".into(), language: "python".into() };
     let output = Output { parts: vec![Part::new(code, Provenance::hub())], ..Output::default() };
     let told = reader.record(Record::emitted(Event::Finished(Finished::completed(output))));
-    assert_eq!(told.losses.iter().map(|loss| &*loss.what).collect::<Vec<_>>(), ["part.code.language"]);
+    assert_eq!(told.losses.iter().map(|loss| &*loss.what).collect::<Vec<_>>(), ["output.parts.code"]);
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl Listening {
                     held.updated.push(uri);
                 }
             }
-            Heard::Notice(Notice::Changed(..) | Notice::Updated(..) | Notice::Card(_) | Notice::Telemetry(..)) => {}
+            Heard::Notice(Notice::Changed(..) | Notice::Updated(..)) => {}
         }
         Some(())
     }

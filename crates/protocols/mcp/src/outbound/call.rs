@@ -67,7 +67,7 @@ pub(super) struct OutboundCall {
 
 impl OutboundCall {
     pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch, upstream: Arc<Upstream>) -> OutboundCall {
-        let losses = encode::losses(&dispatch.call);
+        let losses = encode::losses(&dispatch.call, peer.is_hub);
         let until = peer.timeout.map(|span| Instant::now() + span);
         OutboundCall { peer, hub, dispatch, upstream, losses, until, rounds: 0 }
     }
@@ -229,6 +229,7 @@ impl OutboundCall {
             origin: self.peer.is_hub.then(|| call.origin.tell()),
             meta: encode::callers_meta(call),
             key: Some(&self.dispatch.key),
+            priority: call.limits.priority,
             progress: true,
             receipts: encode::takes_receipts(call, session.version),
             whole: false,

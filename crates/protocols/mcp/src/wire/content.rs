@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use interlingua_model::json::write_string;
-use interlingua_model::{Blob, Body, Digest, Json, Loss, LossKind, Meta, Part, Party, Provenance, Text, Uri};
+use interlingua_model::{Blob, Body, Digest, Json, Loss, LossKind, Meta, Part, Party, Provenance, Text, Uri, Way};
 
 use super::meta::{self, ANNOTATIONS, META};
 use super::version::Version;
@@ -130,6 +130,8 @@ fn add_meta(part: &mut Part, block: &Members) {
 #[derive(Clone, Copy)]
 pub struct Writer<'a> {
     pub version: Version,
+    /// Which way the content goes.
+    pub way: Way,
     pub addresses: &'a dyn Addresses,
 }
 
@@ -149,11 +151,11 @@ impl Writer<'_> {
             Body::Blob(blob) => self.blob(blob, part, losses, out),
             Body::Link => self.link(part, part.uri.as_deref().unwrap_or_default(), None, losses, out),
             Body::Code { source, .. } => {
-                losses.push(Loss::new("part.code.language", LossKind::Flattened));
+                losses.push(self.way.part("code", LossKind::Flattened));
                 self.text(source, part, out);
             }
             Body::Place { text, gps } => {
-                losses.push(Loss::new("part.place", LossKind::Flattened));
+                losses.push(self.way.part("place", LossKind::Flattened));
                 let both: Vec<&str> = [text, gps].into_iter().filter_map(Option::as_deref).collect();
                 self.text(&both.join(" "), part, out);
             }
@@ -161,7 +163,7 @@ impl Writer<'_> {
                 out.extend_from_slice(value.as_bytes());
             }
             Body::Other { value, .. } => {
-                losses.push(Loss::new("part.other", LossKind::Flattened));
+                losses.push(self.way.part("other", LossKind::Flattened));
                 self.text(value.as_str(), part, out);
             }
         }
@@ -182,7 +184,7 @@ impl Writer<'_> {
                 match self.addresses.blob(digest, part.media.as_deref()) {
                     Some(uri) => self.link(part, &uri, Some(*len), losses, out),
                     None => {
-                        losses.push(Loss::new("part.blob", LossKind::Dropped));
+                        losses.push(self.way.part("blob", LossKind::Dropped));
                         self.text("(content that is too large to be shown here)", part, out);
                     }
                 }
@@ -218,7 +220,7 @@ impl Writer<'_> {
             _ => uri.into(),
         };
         if !self.version.has_structured() {
-            losses.push(Loss::new("part.link", LossKind::Flattened));
+            losses.push(self.way.part("link", LossKind::Flattened));
             return self.text(&uri, part, out);
         }
         let mut block = Object::open(out);
@@ -254,22 +256,22 @@ impl Writer<'_> {
             Body::Text { text, .. } => object.text("text", text),
             Body::Blob(Blob::Inline(bytes)) => object.text("blob", &STANDARD.encode(bytes)),
             Body::Code { source, .. } => {
-                losses.push(Loss::new("part.code.language", LossKind::Flattened));
+                losses.push(self.way.part("code", LossKind::Flattened));
                 object.text("text", source);
             }
             Body::Data(json) => object.text("text", json.as_str()),
             Body::Other { value, .. } => {
-                losses.push(Loss::new("part.other", LossKind::Flattened));
+                losses.push(self.way.part("other", LossKind::Flattened));
                 object.text("text", value.as_str());
             }
             Body::Blob(Blob::Stored { .. }) => {
-                losses.push(Loss::new("part.blob", LossKind::Dropped));
+                losses.push(self.way.part("blob", LossKind::Dropped));
                 object.text("text", "");
             }
             // Its address is the whole of it, and stands above.
             Body::Link => object.text("text", ""),
             Body::Place { text, gps } => {
-                losses.push(Loss::new("part.place", LossKind::Flattened));
+                losses.push(self.way.part("place", LossKind::Flattened));
                 let both: Vec<&str> = [text, gps].into_iter().filter_map(Option::as_deref).collect();
                 object.text("text", &both.join(" "));
             }
@@ -348,7 +350,7 @@ mod tests {
     fn through(text: &str, version: Version, addresses: &dyn Addresses) -> (String, Vec<Loss>) {
         let part = decode(&Json::parse(Bytes::copy_from_slice(text.as_bytes())).expect("JSON"), &by());
         let (mut out, mut losses) = (Vec::new(), Vec::new());
-        Writer { version, addresses }.block(&part, &mut losses, &mut out);
+        Writer { version, way: Way::Output, addresses }.block(&part, &mut losses, &mut out);
         (String::from_utf8(out).expect("UTF-8"), losses)
     }
 
@@ -383,7 +385,7 @@ mod tests {
         part.media = Some("image/png".into());
         let write = |addresses: &dyn Addresses| {
             let (mut out, mut losses) = (Vec::new(), Vec::new());
-            Writer { version: Version::LATEST, addresses }.block(&part, &mut losses, &mut out);
+            Writer { version: Version::LATEST, way: Way::Output, addresses }.block(&part, &mut losses, &mut out);
             (String::from_utf8(out).expect("UTF-8"), losses)
         };
         let uri = format!("hub://blobs/{}", Digest([7; 32]));
@@ -391,7 +393,7 @@ mod tests {
             r#"{{"type":"resource_link","uri":"{uri}","name":"content","mimeType":"image/png","size":300000}}"#
         );
         assert_eq!(write(&Prefixed), (link, Vec::new()));
-        assert_eq!(write(&Verbatim).1, [Loss::new("part.blob", LossKind::Dropped)]);
+        assert_eq!(write(&Verbatim).1, [Loss::new("output.parts.blob", LossKind::Dropped)]);
     }
 
     #[test]
@@ -399,7 +401,7 @@ mod tests {
         let link = r#"{"type":"resource_link","uri":"test://a","name":"a"}"#;
         let (block, losses) = through(link, Version::V2025_03_26, &Verbatim);
         assert_eq!(block, r#"{"type":"text","text":"test://a"}"#);
-        assert_eq!(losses, [Loss::new("part.link", LossKind::Flattened)]);
+        assert_eq!(losses, [Loss::new("output.parts.link", LossKind::Flattened)]);
         let audio = r#"{"type":"audio","data":"AAEC","mimeType":"audio/wav"}"#;
         assert!(through(audio, Version::V2024_11_05, &Verbatim).0.contains(r#""type":"resource""#));
     }

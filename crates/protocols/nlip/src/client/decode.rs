@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlingua_model::{
     Addressee, BadLink, Carried, Choice, Confirm, Fault, FaultKind, Finished, Json, Loss, Outcome, Output, Part, Party,
-    PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, Text, Time, Usage, WebLink,
+    PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, Text, Time, Usage, Way, WebLink,
 };
 
 use super::encode::Tongue;
@@ -126,7 +126,7 @@ impl Read {
     fn take(&mut self, submessage: Submessage, leg: &ReplyContext) {
         if !submessage.label.as_deref().is_some_and(labels::is_ours) {
             let provenance = Provenance::peer(leg.peer.clone());
-            self.parts.extend(part::decode(submessage, &provenance, leg.depth, &mut self.losses));
+            self.parts.extend(part::decode(submessage, &provenance, leg.depth, Way::Output, &mut self.losses));
             return;
         }
         let Some(content) = submessage.content.as_json(leg.depth) else { return };

@@ -2,7 +2,7 @@
 
 use interlingua_model::{
     Answer, Ask, Call, Carried, Fault, FaultKind, Feature, Input, Json, Loss, LossKind, Question, QuestionKind,
-    SkillId, Target, Turn,
+    SkillId, Target, Turn, Way,
 };
 use serde_json::json;
 
@@ -49,7 +49,7 @@ fn is_talk(skill: &SkillId) -> bool {
 
 fn content(input: &Input, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> Vec<Submessage> {
     let mut list = Vec::with_capacity(input.parts.len());
-    input.parts.iter().for_each(|part| part::encode(part, addresses, losses, &mut list));
+    input.parts.iter().for_each(|part| part::encode(part, Way::Input, addresses, losses, &mut list));
     list
 }
 
@@ -79,7 +79,7 @@ fn in_words(args: &Json, losses: &mut Vec<Loss>) -> Submessage {
     if let Some(text) = only.and_then(|value| value.as_str()) {
         return Submessage::text(text);
     }
-    losses.push(Loss::new("call.args", LossKind::Flattened));
+    losses.push(Loss::new("input.args", LossKind::Flattened));
     Submessage::text(render::for_people(args))
 }
 
@@ -92,7 +92,7 @@ fn message(
 ) -> Message {
     for (index, turn) in history.iter().enumerate() {
         let from = list.len();
-        turn.parts.iter().for_each(|part| part::encode(part, addresses, losses, &mut list));
+        turn.parts.iter().for_each(|part| part::encode(part, Way::Input, addresses, losses, &mut list));
         let label = format!("{}:{}", labels::name(turn.role), index + 1);
         list[from..].iter_mut().for_each(|said| said.label = Some(label.as_str().into()));
     }

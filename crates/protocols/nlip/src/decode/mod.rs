@@ -8,7 +8,7 @@ mod ours;
 
 use interlingua_model::{
     Ask, Body, Call, Caller, Carried, ConversationId, HubId, Input, KindSet, Loss, LossKind, MessageId, Missing, Part,
-    PeerId, Provenance, Secret, Target, TaskId, Text, Time, Trust, Wire,
+    PeerId, Provenance, Secret, Target, TaskId, Text, Time, Trust, Way, Wire,
 };
 
 use super::invalid::{Invalid, Problem};
@@ -140,7 +140,7 @@ fn sort(rest: Vec<Submessage>, depth: usize, losses: &mut Vec<Loss>) -> Result<(
                 losses.push(Loss::new("input.parts", LossKind::Dropped));
             }
         } else {
-            parts.extend(part::decode(submessage, &caller, depth, losses));
+            parts.extend(part::decode(submessage, &caller, depth, Way::Input, losses));
         }
     }
     Ok((ours, parts))

@@ -60,8 +60,7 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
     let mut transcript = Transcript::default();
     let mut settled = running.settle(&mut transcript).await?;
     if let Settled::Finished(finished) = &mut settled {
-        // What they hold is among the parts now.
-        finished.output.artifacts.clear();
+        transcript.drop_held(&mut finished.output);
     }
     let Transcript { route, losses, .. } = transcript;
     Ok(Stood { of: running.named(), settled, route, losses, seq: running.seq() })

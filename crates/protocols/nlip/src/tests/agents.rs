@@ -168,7 +168,7 @@ fn arguments_are_words_to_an_agent_and_a_call_to_a_hub() {
     let skill = || Target::Skill(SkillId::new("airline", "search"), Some("2".into()));
     let (plain, losses) = sent(&invoke(skill(), Input::args(args.clone())), Tongue::Plain);
     assert_eq!(plain, Message::text("from: NYC\nto: Paris"));
-    assert_eq!(losses, [Loss::new("call.args", LossKind::Flattened)]);
+    assert_eq!(losses, [Loss::new("input.args", LossKind::Flattened)]);
     let (hub, losses) = sent(&invoke(skill(), Input::args(args)), Tongue::Hub);
     assert_eq!(losses, []);
     let called = hub.labelled(labels::CALL).expect("a call");

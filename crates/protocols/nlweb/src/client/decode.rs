@@ -5,7 +5,7 @@ use std::time::Duration;
 use interlingua_model::plain_text;
 use interlingua_model::{
     Addressee, Body, CancelWhy, Carried, Confirm, Digest, Fault, FaultKind, Finished, Loss, LossKind, Output, Part,
-    Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Retry, Schema, Secret, Time, Trust,
+    Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Retry, Schema, Secret, Time, Trust, Way,
 };
 use serde_json::json;
 
@@ -78,10 +78,10 @@ impl ReplyContext {
     fn losses(&self, reply: &Reply) -> Vec<Loss> {
         let mut losses = Vec::new();
         if reply.cut {
-            losses.push(Loss::new("output.items", LossKind::Dropped));
+            losses.push(Loss::new("output.structured", LossKind::Dropped));
         }
         if plain_text::is_cut(&reply.text.join("\n")) {
-            losses.push(Loss::new("output.text", LossKind::Dropped));
+            losses.push(Way::Output.part("text", LossKind::Dropped));
         }
         if self.is_hub {
             losses.extend(reply.losses.iter().cloned());

@@ -2,7 +2,10 @@
 
 use interlingua_model::json::Tree;
 use interlingua_model::peer::Answering;
-use interlingua_model::{Answer, Call, Carried, Fault, FaultKind, Feature, Part, QuestionKind, Secret, Turn};
+use interlingua_model::{
+    Answer, Call, Carried, Fault, FaultKind, Feature, Input, Loss, LossKind, Part, QuestionKind, Role, Secret, Turn,
+    Way,
+};
 
 use super::{Question, Session};
 use crate::wire::Modes;
@@ -38,8 +41,7 @@ pub fn call(call: &Call, answering: Option<&Answering>) -> Result<Carried<Wanted
         let words: Vec<&str> = turn.parts.iter().filter_map(Part::as_text).collect();
         words.join(" ")
     };
-    let mut losses = input.lost_marks();
-    losses.extend(input.lost_but_words());
+    let losses = lost(input);
     let wanted = Wanted {
         text,
         site: arg("site"),
@@ -48,6 +50,30 @@ pub fn call(call: &Call, answering: Option<&Answering>) -> Result<Carried<Wanted
         session,
     };
     Ok(Carried { value: wanted, losses })
+}
+
+/// The arguments that a site is asked with.
+const TAKEN: [&str; 3] = ["query", "site", "mode"];
+
+/// What a site is not asked with. It takes one question; with it go the words of earlier ones.
+fn lost(input: &Input) -> Vec<Loss> {
+    let mut losses = input.lost_marks();
+    losses.extend(input.lost_but_words());
+    let args = input.args.as_ref().and_then(|args| args.tree().as_object());
+    let is_taken = |(name, value): (&String, &Tree)| TAKEN.contains(&name.as_str()) && value.is_string();
+    if args.is_some_and(|args| !args.iter().all(is_taken)) {
+        losses.push(Loss::new("input.args", LossKind::Dropped));
+    }
+    let asks = args.and_then(|args| args.get("query")).and_then(Tree::as_str);
+    let said = input.words();
+    if asks.is_some_and(|asks| !said.is_empty() && said != asks) {
+        losses.push(Way::Input.part("text", LossKind::Dropped));
+    }
+    let is_question = |turn: &Turn| turn.role == Role::User && turn.parts.iter().all(|part| part.as_text().is_some());
+    if !input.history.iter().all(is_question) {
+        losses.push(Loss::new("input.history", LossKind::Flattened));
+    }
+    losses
 }
 
 impl Wanted {

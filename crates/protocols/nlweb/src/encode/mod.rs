@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use interlingua_model::json::Tree;
 use interlingua_model::{
     Addressee, Blob, Body, CancelWhy, Carried, Channel, Entry, Event, Fault, Finished, Loss, LossKind, Outcome, Output,
-    Part, Question, QuestionKind, Record, Route, Text, lost_parts,
+    Part, Question, QuestionKind, Record, Route, Text, Way, lost_parts,
 };
 use interlingua_wire::codec;
 use serde_json::{Map, json};
@@ -197,19 +197,27 @@ pub fn lost(output: &Output) -> Vec<Loss> {
         Body::Blob(Blob::Stored { .. }) | Body::Link => part.uri.is_some(),
         Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => false,
     };
-    let mut losses = lost_parts("output", output.parts.iter().filter(|part| !has_place(part)));
+    let mut losses = lost_parts(Way::Output, output.parts.iter().filter(|part| !has_place(part)));
     if output.parts.iter().any(|part| part.label.is_some() && part.as_text().is_some()) {
-        losses.push(Loss::new("output.parts.label", LossKind::Dropped));
+        losses.push(Way::Output.part("label", LossKind::Dropped));
     }
     // The address of a row is a member of the row itself.
     if output.parts.iter().any(|part| part.uri.is_some() && part.as_data().is_some()) {
-        losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
+        losses.push(Way::Output.part("uri", LossKind::Dropped));
+    }
+    // Files have their names.
+    if output.parts.iter().any(|part| part.name.is_some() && (part.as_data().is_some() || words_of(part))) {
+        losses.push(Way::Output.part("name", LossKind::Dropped));
     }
     if !output.artifacts.is_empty() {
-        // What they hold is told; that it is one thing with a name is not.
         losses.push(Loss::new("output.artifacts", LossKind::Dropped));
     }
     losses
+}
+
+/// Is it among the words of an answer? A text with an address is a document of its own.
+fn words_of(part: &Part) -> bool {
+    part.as_text().is_some() && part.uri.is_none()
 }
 
 /// A request that could not be read: the answer, and its status.

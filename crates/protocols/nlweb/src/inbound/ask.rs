@@ -346,6 +346,7 @@ pub(super) async fn listen(running: &mut Running, reader: &Reader<'_>) -> Result
     let mut settled = running.settle(&mut transcript).await?;
     let mut lost = Vec::new();
     if let Settled::Finished(finished) = &mut settled {
+        transcript.drop_held(&mut finished.output);
         content::link(reader.hub, reader.by, &reader.base, &mut finished.output.parts);
         lost = encode::lost(&finished.output);
     }

@@ -181,7 +181,9 @@ impl Answering {
 
     /// The end of one, as all that it said, with addresses at which it can be fetched, and with the words that were asked for.
     async fn finished(&mut self, at: usize, entry: &Entry, finished: &Finished) {
-        let mut finished = self.going[at].transcript.whole(finished);
+        let transcript = &mut self.going[at].transcript;
+        let mut finished = transcript.whole(finished);
+        transcript.drop_held(&mut finished.output);
         if let Some(Wanted { hub, by, base, .. }) = &self.wanted {
             content::link(hub, by, base, &mut finished.output.parts);
         }

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use interlingua_model::json::Tree;
-use interlingua_model::{Loss, LossKind};
+use interlingua_model::{Ask, Call, Input, Loss, LossKind, Origin, Part, Provenance, Target};
 use serde_json::json;
 
-use super::super::client::{Question as Wanted, Reply, Request, Session, wait};
+use super::super::client::{Question as Wanted, Reply, Request, Session, encode, wait};
 use super::super::wire::{Dialect, MAX_ITEMS, Modes};
 use super::{get, post};
 
@@ -26,6 +26,20 @@ fn q_03_q_50_requests_of_ours_in_each_generation() {
         assert_eq!((again.dialect, again.state.as_deref(), &*again.sites[0]), (dialect, Some("s"), "x"));
     }
     assert_eq!(wait("t", true)["action"], "cancel");
+}
+
+#[test]
+fn what_a_site_is_not_asked_with_is_lost() {
+    let lost = |args: Tree, words: &str| {
+        let parts = vec![Part::text(words, Provenance::caller())];
+        let input = Input { parts, ..Input::args(args.into()) };
+        let ask = Ask::Invoke { target: Target::Peer("travel".into()), input };
+        let carried = encode::call(&Call::new("m", Origin::program(), ask), None).expect("a question");
+        carried.losses.iter().map(|loss| loss.what.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(json!({"query": "flights", "site": "a", "mode": "list"}), "flights"), Vec::<String>::new());
+    assert_eq!(lost(json!({"query": "flights", "seats": 2}), ""), ["input.args"]);
+    assert_eq!(lost(json!({"query": "flights"}), "Find some."), ["input.parts.text"]);
 }
 
 fn heard(messages: &[Tree]) -> Reply {
@@ -122,11 +136,11 @@ fn q_24_q_42_questions_promises_failures_and_order() {
 
 #[test]
 fn what_a_hub_lost_behind_its_answer_is_heard_in_every_generation() {
-    let losses = json!([{"what": "output.text", "kind": "dropped"}]);
+    let losses = json!([{"what": "output.parts.text", "kind": "dropped"}]);
     for said in [json!({"_meta": {"losses": losses}}), json!({"message_type": "losses", "losses": losses})] {
         // Each message of a stream may say it again.
         let reply = heard(&[said.clone(), json!({"results": []}), said]);
-        assert_eq!(reply.losses, [Loss::new("output.text", LossKind::Dropped)]);
+        assert_eq!(reply.losses, [Loss::new("output.parts.text", LossKind::Dropped)]);
     }
 }
 

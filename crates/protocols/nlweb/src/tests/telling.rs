@@ -2,8 +2,8 @@
 
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Blob, Body, Carried, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Json, Loss, LossKind, MessageId,
-    Output, Part, Piece, Provenance, Record, Time,
+    Blob, Body, Carried, Channel, Chunk, Digest, Entry, Event, Fault, FaultKind, Finished, Json, Loss, LossKind,
+    MessageId, Output, Part, Piece, Provenance, Record, Time,
 };
 use serde_json::json;
 
@@ -103,6 +103,26 @@ fn one_of_several_tells_its_rows_and_the_end_tells_all_of_them() {
     let merged = answer.merged().expect("several").expect("rows make up for one failure");
     assert_eq!(merged.losses, first.losses);
     assert!(names(&answer.end(&Stand::Finished(&merged.value))).is_empty(), "each is told once");
+}
+
+#[test]
+fn rows_of_an_artifact_are_told_once() {
+    let data = || {
+        Part::new(Body::Data(json!({"flights": [{"number": "TP553"}, {"number": "LH1790"}]}).into()), Provenance::hub())
+    };
+    let chunk = Chunk { artifact: "offers".into(), index: 0, last: true, parts: vec![data()], header: None };
+    let mut answer = Streamed::new(envelope(&nested("0.55", json!({}))));
+    let first = told_by("", &mut answer, Event::Artifact(chunk));
+    assert_eq!(names(&first.value), ["TP553", "LH1790"]);
+    let named = Part { name: Some("offers".into()), ..data() };
+    let output = Output { parts: vec![named], ..Output::default() };
+    let end = told_by("", &mut answer, Event::Finished(Finished::completed(output)));
+    assert!(names(&end.value).is_empty(), "{:?}", end.value);
+    assert_eq!(
+        end.losses,
+        [Loss::new("output.parts.name", LossKind::Dropped)],
+        "its content is there, its name is not"
+    );
 }
 
 #[test]

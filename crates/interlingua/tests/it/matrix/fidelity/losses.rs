@@ -48,13 +48,13 @@ pub(super) fn covers(loss: &Loss, way: &str, missing: &str) -> bool {
     };
     // Arguments are data.
     let as_arguments = missing == "data" && loss.what == format!("{way}.args");
-    loss.what == format!("{way}.parts.{kind}") || loss.what == format!("part.{kind}") || as_arguments
+    loss.what == format!("{way}.parts.{kind}") || as_arguments
 }
 
 #[test]
 fn a_loss_excuses_its_own_kind_alone() {
     let lost = |what: &str| Loss { what: what.to_owned(), kind: "dropped".to_owned() };
-    assert!(covers(&lost("input.parts.blob"), "input", "bytes") && covers(&lost("part.code"), "input", "code"));
+    assert!(covers(&lost("input.parts.blob"), "input", "bytes") && covers(&lost("input.parts.code"), "input", "code"));
     for what in ["input.parts", "input.parts.link", "output.parts.blob", "output.artifacts", "output.structured"] {
         assert!(!covers(&lost(what), "input", "bytes"), "{what}");
     }

@@ -97,6 +97,15 @@ fn a_direct_message_is_the_whole_answer_and_its_one_object_is_for_programs() {
 }
 
 #[test]
+fn an_artifact_of_a_task_that_has_ended_is_whole() {
+    let page = json!([{"artifactId": "a", "name": "page", "parts": [{"text": "one"}]}]);
+    let told = hear(&mut follows(false, false), &task("COMPLETED", page.clone()));
+    assert_eq!(chunks(&told), [(0, true, vec!["one"])]);
+    let told = hear(&mut follows(false, false), &task("WORKING", page));
+    assert_eq!(chunks(&told), [(0, false, vec!["one"])], "there may be more");
+}
+
+#[test]
 fn a_35_chunks_build_an_artifact_in_order_and_one_that_was_never_begun_is_the_agents_mistake() {
     let mut following = follows(false, false);
     let first = hear(&mut following, &made("a", "one ", false, false));

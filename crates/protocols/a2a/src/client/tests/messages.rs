@@ -74,7 +74,7 @@ fn to_chat_is_to_say_what_is_said_and_earlier_turns_are_told_in_one_text() {
     let written = parsed(&write::send(&said.value, None, Dialect::V03));
     assert_eq!(written["message"]["parts"][0]["text"], "What was said before:\nuser: hello");
     assert_eq!(written["message"]["parts"][1], json!({"kind": "text", "text": "and now?"}));
-    assert_eq!(&*said.losses[0].what, "call.history");
+    assert_eq!(&*said.losses[0].what, "input.history");
 }
 
 #[test]

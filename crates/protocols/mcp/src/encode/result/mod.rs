@@ -10,7 +10,7 @@ mod tests;
 
 use interlingua_model::json::write_string;
 use interlingua_model::{
-    Fault, FaultKind, Finished, Json, Loss, LossKind, Noun, Outcome, Output, Part, Party, Question, Raw, Route,
+    Fault, FaultKind, Finished, Json, Loss, LossKind, Noun, Outcome, Output, Part, Party, Question, Raw, Route, Way,
 };
 
 use super::{RequestOutcome, Written};
@@ -249,7 +249,7 @@ impl Encoder<'_> {
 
     fn write_content(&self, finished: &Finished, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
         let output = &finished.output;
-        let writer = Writer { version: self.version, addresses: self.addresses };
+        let writer = Writer { version: self.version, way: Way::Output, addresses: self.addresses };
         let mut blocks = Blocks::open(out);
         for part in &output.parts {
             writer.block(part, losses, blocks.next());
@@ -315,7 +315,7 @@ impl Encoder<'_> {
             self.relay_read(&members, by, beside, out);
             return Vec::new();
         }
-        let writer = Writer { version: self.version, addresses: self.addresses };
+        let writer = Writer { version: self.version, way: Way::Output, addresses: self.addresses };
         let (mut losses, mut contents) = (Vec::new(), Vec::new());
         let mut blocks = Blocks::open(&mut contents);
         for part in &finished.output.parts {
@@ -345,7 +345,7 @@ impl Encoder<'_> {
             self.relay_prompt(&members, by, beside, out);
             return Vec::new();
         }
-        let writer = Writer { version: self.version, addresses: self.addresses };
+        let writer = Writer { version: self.version, way: Way::Output, addresses: self.addresses };
         let mut losses = Vec::new();
         let mut messages = Vec::new();
         let mut blocks = Blocks::open(&mut messages);

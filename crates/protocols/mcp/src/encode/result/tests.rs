@@ -221,8 +221,8 @@ fn what_a_result_cannot_say_is_told_with_what_was_lost_before_and_returned_witho
     let done = Finished::completed(Output { parts: vec![code, large], ..Output::default() });
     let before = [Loss::new("call.priority", LossKind::Dropped)];
     let beside = Beside { losses: &before, ..Beside::default() };
-    let here =
-        [Loss::new("part.code.language", LossKind::Flattened), Loss::new("part.blob", LossKind::Dropped)].to_vec();
+    let here = [Loss::new("output.parts.code", LossKind::Flattened), Loss::new("output.parts.blob", LossKind::Dropped)]
+        .to_vec();
     let encoder = encoder(Version::LATEST, &Verbatim);
     let (mut called, mut prompted, mut read) = (Vec::new(), Vec::new(), Vec::new());
     assert_eq!(encoder.call(&done, None, &by(), &beside, &mut called), here);
@@ -232,7 +232,7 @@ fn what_a_result_cannot_say_is_told_with_what_was_lost_before_and_returned_witho
         let told = Json::parse(told.into()).expect("JSON");
         let losses = told.tree()["_meta"][meta::LOSSES].as_array().expect("losses").clone();
         let what: Vec<_> = losses.iter().filter_map(|loss| loss["what"].as_str()).collect();
-        assert_eq!(what, ["call.priority", "part.code.language", "part.blob"]);
+        assert_eq!(what, ["call.priority", "output.parts.code", "output.parts.blob"]);
     }
     let theirs = raw(r#"{"content":[],"contents":[],"messages":[]}"#, "mcp/2025-06-18");
     assert_eq!(encoder.call(&done, Some(&theirs), &by(), &beside, &mut Vec::new()), [], "passed on as it came");
