@@ -5,6 +5,7 @@ pub mod fuzzing;
 pub mod issuers;
 pub mod owner_token;
 pub mod rights;
+pub mod sessions;
 pub mod settings;
 pub mod tokens;
 
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::issuers::{Issuers, Judged};
+use crate::sessions::{SessionProof, Sessions};
 use crate::settings::Anonymous;
 use interlingua_net::connection::{Connection, From};
 
@@ -40,7 +42,8 @@ pub struct Access {
     rules: ArcSwap<Rules>,
     /// Tokens that the hub itself keeps, by their digests.
     kept: ArcSwap<HashMap<Digest, Grant>>,
-    /// Told when they are.
+    sessions: Sessions,
+    /// Told when any of them is replaced or ends.
     replaced: watch::Sender<()>,
 }
 
@@ -60,11 +63,24 @@ pub struct Rules {
 pub struct Shown {
     connection: Connection,
     authorization: Option<HeaderValue>,
+    session: Option<SessionProof>,
 }
 
 impl Shown {
     pub fn of(connection: Connection, headers: &HeaderMap) -> Shown {
-        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned() }
+        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned(), session: None }
+    }
+
+    /// The same where sessions of browsers count too. A credential in the head comes before them.
+    pub fn with_session(connection: Connection, headers: &HeaderMap) -> Shown {
+        let shown = Shown::of(connection, headers);
+        let session = if shown.has_credential() { None } else { SessionProof::of(headers) };
+        Shown { session, ..shown }
+    }
+
+    /// The session that was shown, whatever it is worth.
+    pub fn session(&self) -> Option<&SessionProof> {
+        self.session.as_ref()
     }
 
     pub fn has_credential(&self) -> bool {
@@ -193,25 +209,20 @@ impl Access {
 
     /// The transport's credential, then the connection itself. A credential that was shown and is wrong is never ignored.
     pub fn transport(&self, connection: &Connection, headers: &HeaderMap, now: Time) -> Result<Principal, Fault> {
-        self.prove(connection, headers.get(AUTHORIZATION), now)
+        self.shown(&Shown::of(*connection, headers), now)
     }
 
     /// The same of what was shown before.
     pub fn shown(&self, shown: &Shown, now: Time) -> Result<Principal, Fault> {
-        self.prove(&shown.connection, shown.authorization.as_ref(), now)
-    }
-
-    fn prove(
-        &self,
-        connection: &Connection,
-        authorization: Option<&HeaderValue>,
-        now: Time,
-    ) -> Result<Principal, Fault> {
-        if let Some(bearer) = authorization.map(bearer).transpose()? {
+        let Shown { connection, authorization, session } = shown;
+        if let Some(bearer) = authorization.as_ref().map(bearer).transpose()? {
             return match self.token(bearer.as_bytes(), now) {
                 Known::Yes(principal) => Ok(principal),
                 Known::Refused | Known::Foreign => Err(refused()),
             };
+        }
+        if let Some(session) = session {
+            return self.of_session(session, now).ok_or_else(refused);
         }
         if let Some(shown) = &connection.certificate {
             let rules = self.rules.load();

@@ -17,7 +17,7 @@ use interlingua_model::{Fault, FaultKind, Feature, Subject};
 use super::gate::Gate;
 use super::paths::PathTable;
 use super::{Shared, catch_panic, revocation};
-use interlingua_access::Shown;
+use interlingua_access::sessions::KEY_HEADER;
 use interlingua_hub::audit::AuditLine;
 use interlingua_net::body_budget;
 use interlingua_telemetry::meters::Phase;
@@ -26,7 +26,7 @@ use interlingua_telemetry::meters::Phase;
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The headers that decide whether a request is taken, and in whose name. Each is sent once (RFC 9110 section 5.3).
-static JUDGED: [HeaderName; 8] = [
+static JUDGED: [HeaderName; 9] = [
     HOST,
     ORIGIN,
     HeaderName::from_static("sec-fetch-site"),
@@ -35,7 +35,13 @@ static JUDGED: [HeaderName; 8] = [
     CONTENT_TYPE,
     CONTENT_ENCODING,
     AUTHORIZATION,
+    KEY_HEADER,
 ];
+
+/// The page that says what this is.
+pub const HOME: &str = "/";
+/// The page of the console. Like [`HOME`] it is the same bytes for everybody, so a link of another site may lead to it.
+pub const CONSOLE: &str = "/console/";
 
 /// What the guard compares with; made from configuration.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +63,7 @@ impl Guard {
         match judged {
             Ok(()) => {
                 let uri = request.uri().clone();
-                let shown = request.extensions().get().map(|connection| Shown::of(*connection, headers));
+                let shown = request.extensions().get().map(|connection| shared.shown(*connection, path, headers));
                 // A file goes to disk as it comes.
                 let admitted = if shared.paths.is_upload(uri.path()) {
                     Ok((request, None))
@@ -107,7 +113,7 @@ impl Guard {
         let visit = *method == Method::GET
             && text(headers, "sec-fetch-mode") == Some("navigate")
             && text(headers, "sec-fetch-dest") == Some("document")
-            && super::oauth::is_visited(path);
+            && (matches!(path, HOME | CONSOLE) || super::oauth::is_visited(path));
         if let (Some("cross-site" | "same-site"), false) = (text(headers, "sec-fetch-site"), visit) {
             return Err(denied("requests from other sites' pages are not taken"));
         }
@@ -283,6 +289,12 @@ mod tests {
         ];
         assert_eq!(judge(&Method::GET, &visit), Some(FaultKind::Denied), "nobody comes here by another site's link");
         assert_eq!(judge_at("/oauth/callback", &Method::GET, &visit), None);
+        for page in [HOME, CONSOLE] {
+            assert_eq!(judge_at(page, &Method::GET, &visit), None, "{page}");
+            assert_eq!(judge_at(page, &post, &visit), Some(FaultKind::Denied), "{page}");
+            assert_eq!(judge_at(page, &Method::GET, &visit[..3]), Some(FaultKind::Denied), "{page}: a fetch");
+        }
+        assert_eq!(judge_at("/api/session", &Method::GET, &visit), Some(FaultKind::Denied));
         let framed = [
             ("host", "localhost"),
             ("sec-fetch-site", "cross-site"),

@@ -26,7 +26,7 @@ use http::HeaderMap;
 use interlingua_model::{Fault, Principal, Secret, Subject};
 
 use error_format::ErrorFormat;
-use interlingua_access::Access;
+use interlingua_access::{Access, Shown};
 use interlingua_hub::Hub;
 use interlingua_hub::audit::AuditLine;
 use interlingua_hub::byte_budget::ByteBudget;
@@ -143,6 +143,15 @@ impl Shared {
         self.hub.meters().bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));
     }
 
+    /// What a request at this path showed of who it is from.
+    pub fn shown(&self, connection: Connection, path: &str, headers: &HeaderMap) -> Shown {
+        if self.paths.takes_sessions(path) {
+            Shown::with_session(connection, headers)
+        } else {
+            Shown::of(connection, headers)
+        }
+    }
+
     /// `authenticate`: the connection and its headers, completed by what the message itself brings.
     pub fn authenticate(
         &self,
@@ -150,9 +159,14 @@ impl Shared {
         headers: &HeaderMap,
         credentials: &[Secret],
     ) -> Result<Principal, Fault> {
+        self.authenticate_shown(&Shown::of(*connection, headers), credentials)
+    }
+
+    /// The same of what was shown at a path.
+    pub fn authenticate_shown(&self, shown: &Shown, credentials: &[Secret]) -> Result<Principal, Fault> {
         let mut laps = self.hub.meters().laps();
         let now = self.hub.now();
-        let transport = self.access.transport(connection, headers, now);
+        let transport = self.access.shown(shown, now);
         let proven = transport.and_then(|transport| self.access.complete(transport, credentials, now));
         laps.done(Phase::Authenticate);
         proven.inspect_err(|fault| {

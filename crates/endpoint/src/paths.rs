@@ -14,12 +14,19 @@ pub struct PathRules {
     pub is_upload: fn(path: &str) -> bool,
     /// Whether clients find by OAuth metadata which tokens this path wants (RFC 9728).
     pub has_metadata: fn(path: &str) -> bool,
+    /// Whether a session of a browser counts at this path.
+    pub takes_sessions: fn(path: &str) -> bool,
 }
 
 impl PathRules {
     /// Of a protocol that has no paths, or whose paths have the default format and take JSON.
-    pub const NONE: PathRules =
-        PathRules { error_format: |_| None, takes: |_, _| false, is_upload: |_| false, has_metadata: |_| false };
+    pub const NONE: PathRules = PathRules {
+        error_format: |_| None,
+        takes: |_, _| false,
+        is_upload: |_| false,
+        has_metadata: |_| false,
+        takes_sessions: |_| false,
+    };
 }
 
 /// The rules of all protocols; the first that knows a path decides.
@@ -41,6 +48,10 @@ impl PathTable {
 
     pub fn is_upload(&self, path: &str) -> bool {
         self.protocols.iter().any(|rules| (rules.is_upload)(path))
+    }
+
+    pub fn takes_sessions(&self, path: &str) -> bool {
+        self.protocols.iter().any(|rules| (rules.takes_sessions)(path))
     }
 
     pub fn has_metadata(&self, path: &str) -> bool {

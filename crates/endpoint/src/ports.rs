@@ -18,6 +18,10 @@ pub struct Ports {
     pub sites: Arc<dyn SiteSessions>,
     pub agents: Arc<dyn CalledAgents>,
     pub memories: Arc<dyn Memories>,
+    /// Differs between builds whose consoles differ.
+    pub build: String,
+    /// When this hub started.
+    pub started: Time,
 }
 
 /// The keys as they are now, those that seal first.

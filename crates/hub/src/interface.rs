@@ -277,6 +277,11 @@ impl Hub {
         self.policy.load().approves(by, None, self.now())
     }
 
+    /// May they register agents, of some name?
+    pub fn may_register(&self, by: &Principal) -> bool {
+        self.policy.load().registers(by, None, self.now())
+    }
+
     /// May they come in as this device?
     pub fn may_enter(&self, by: &Principal, device: &PeerId) -> bool {
         self.policy.load().enters(by, device, self.now())

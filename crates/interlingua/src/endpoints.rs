@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 
 use crate::config::Config;
+use crate::console;
 use crate::protocols::{own, table};
 use crate::status::{self, Status};
 use interlingua_net::client::oauth as tokens;
@@ -90,6 +91,7 @@ pub(crate) fn routes(shared: &Arc<Shared>, protocols: &[Arc<dyn Protocol>], stat
     let all = protocols.iter().fold(Router::new(), |all, protocol| all.merge(protocol.routes()));
     all.merge(oauth::routes(shared.clone()))
         .merge(content::routes(shared.clone()))
+        .merge(console::routes(shared.clone()))
         .merge(status::routes(status.clone()))
 }
 

@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod console;
 pub mod endpoints;
 pub mod protocols;
 pub mod server;

@@ -9,6 +9,7 @@ use axum::{Extension, Router};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, StatusCode};
 
+use crate::console;
 use interlingua_store_sqlite::Condition;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
@@ -67,7 +68,10 @@ async fn metrics(
 }
 
 /// Says nothing of peers or tasks: anyone may see it.
-async fn page(State(shared): State<Arc<Endpoint<Status>>>) -> Response {
+async fn page(State(shared): State<Arc<Endpoint<Status>>>, headers: HeaderMap) -> Response {
+    if let Some(led) = console::welcome(&shared, &headers) {
+        return led;
+    }
     let html = include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings().name));
     ([(CONTENT_SECURITY_POLICY, OWN_PAGE), (X_CONTENT_TYPE_OPTIONS, "nosniff")], Html(html)).into_response()
 }

@@ -119,6 +119,8 @@ pub enum Proof {
     Jwt,
     /// A client certificate.
     Certificate,
+    /// A session of the web console, made with one of the others.
+    Console,
     /// The hub made the link itself, for an agent or a team that it runs.
     InProcess,
 }

@@ -213,6 +213,7 @@ fn proof(proof: &Proof) -> &'static str {
         Proof::Token => "token",
         Proof::Jwt => "jwt",
         Proof::Certificate => "certificate",
+        Proof::Console => "console",
         Proof::InProcess => "in_process",
     }
 }

@@ -24,6 +24,7 @@ mod list;
 pub mod massgen;
 mod mcp;
 mod migrate;
+mod open;
 mod pending;
 mod reply;
 mod run;
@@ -83,6 +84,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Device(arguments) => device::device(arguments),
         Command::Connect(arguments) => client::attached(connect::connect(&arguments)),
         Command::Completions { shell } => completions(shell),
+        Command::Open(arguments) => client::attached(open::open(&arguments)),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
         Command::Agents(arguments) => client::attached(agents::agents(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),

@@ -74,6 +74,7 @@ fn taken_live(old: &Config, new: &Config) -> Vec<(&'static str, bool)> {
         ("front_door", old.front_door == new.front_door),
         ("confirm", old.confirm == new.confirm),
         ("access", old.access == new.access),
+        ("console", old.console == new.console),
         ("telemetry.log.level", old.telemetry.log.level == new.telemetry.log.level),
     ];
     first.into_iter().chain(new.same_sections(old)).chain(last).collect()

@@ -17,6 +17,7 @@ mod check;
 mod check_limits;
 mod check_peers;
 mod confirm;
+mod console;
 pub mod diff;
 mod encryption;
 mod hub;
@@ -48,6 +49,7 @@ pub use crate::protocols::settings::*;
 pub use crate::telemetry::settings::{Log, LogFormat, Telemetry};
 pub use audit::{Audit, AuditArguments, KeepArguments};
 pub use confirm::{Confirmations, Unknown};
+pub use console::{Console, ConsoleSession};
 pub use encryption::Encryption;
 pub use hub::Hub;
 pub use interlingua_access::settings::{
@@ -115,6 +117,8 @@ macro_rules! config {
             /// When a call needs an approval.
             pub confirm: Confirmations,
             pub access: Access,
+            /// The web console.
+            pub console: Console,
             pub telemetry: Telemetry,
         }
 

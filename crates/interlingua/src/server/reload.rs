@@ -146,6 +146,7 @@ impl Server {
             // A yes was given under the rules of its time: it does not outlive them.
             self.hub.set_policy(rights::policy(&new.access));
         }
+        self.shared.access.set_session_rules(new.console.rules());
         // Last of these: whoever is connected is asked again by all of them.
         let owner = self.keys.desk.owner();
         self.shared.access.replace(rights::rules(&new.access, &owner, issuers));

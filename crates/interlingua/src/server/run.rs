@@ -25,12 +25,14 @@ use super::purge::{self, Purging};
 use super::retire::{self, HubKeys};
 use super::storage;
 use crate::config::{self, Config};
+use crate::console;
 use crate::endpoints::{AllSettings, Endpoints, PATHS, own_interface, routes};
 use crate::status::Status;
 use interlingua_access::Access;
 use interlingua_access::issuers::Issuers;
 use interlingua_access::owner_token;
 use interlingua_access::rights;
+use interlingua_access::sessions::SWEEP;
 use interlingua_access::tokens;
 use interlingua_endpoint::guard::Guard;
 use interlingua_endpoint::ports::Ports;
@@ -137,6 +139,8 @@ impl Server {
             Issuers::start(&hub, &config.access, config.hub.url.as_deref(), &Issuers::default(), &access.changed())?;
         access.replace(rights::rules(&config.access, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
+        access.set_session_rules(config.console.rules());
+        access.restore_sessions(&hub).await?;
         hub.set_policy(rights::policy(&config.access));
         let shared = shared(config, &hub, access);
         let settings = AllSettings::new(&hub, config).map_err(|fault| fault.cause)?;
@@ -181,6 +185,7 @@ impl Server {
         let purging = purging.await.map_err(Fault::from)?;
         hub.spawn_until_stop(purging.run());
         hub.spawn_until_stop(observe(status.clone()));
+        hub.spawn_until_stop(sweep_sessions(shared.clone()));
         hub.spawn_until_stop(storage::follow(hub.clone(), store.condition()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let routes = routes(&shared, &protocols, &status);
@@ -256,6 +261,8 @@ fn own_ports(keys: &HubKeys, peers: &PeerParts, agents: &Arc<dyn CalledAgents>) 
         sites: Arc::new(BrowserSessions { hub: keys.hub.clone(), sites: peers.sites.clone() }),
         agents: agents.clone(),
         memories: Arc::new(AgentMemories(keys.hub.clone())),
+        build: console::build(),
+        started: keys.hub.now(),
     }
 }
 
@@ -487,6 +494,18 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     file.sync_all()?;
     std::fs::rename(&part, path)?;
     std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Ends sessions of browsers that have expired, and stores when the others were used.
+async fn sweep_sessions(shared: Arc<Shared>) {
+    let mut ticks = tokio::time::interval(SWEEP);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(fault) = shared.access.sweep_sessions(&shared.hub).await {
+            tracing::warn!(event = "sessions_not_stored", error = %fault, "sessions of the console could not be stored");
+        }
+    }
 }
 
 /// Keeps gauges true and folds the samples of histograms, which would pile up between two readings.

@@ -11,6 +11,7 @@ mod approvals;
 mod attack;
 mod bus;
 mod cli;
+mod console;
 mod crash;
 mod demo;
 mod embedded;

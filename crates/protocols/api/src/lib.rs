@@ -28,6 +28,7 @@ pub mod openapi;
 mod page;
 mod protocol;
 pub mod refusal;
+mod session;
 mod sites;
 mod tasks;
 mod timeline;
@@ -51,6 +52,8 @@ use serde::Serialize;
 
 use self::links::Links;
 use crate::refusal::ApiErrors;
+use interlingua_access::Shown;
+use interlingua_access::sessions::is_session;
 use interlingua_endpoint::Shared;
 use interlingua_endpoint::error_format::{ErrorFormat, json};
 use interlingua_endpoint::ports::Ports;
@@ -88,6 +91,8 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/confirmations/{id}", get(confirmations::read).post(confirmations::decide))
         .route("/api/conversations", get(lists::conversations))
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
+        .route(session::PATH, get(session::read).post(session::begin).delete(session::end))
+        .route("/api/session/tickets", post(session::ticket))
         .route("/api/sites/sessions", get(sites::sessions))
         .route("/api/sites/sessions/{id}", delete(sites::end))
         .route("/api/audit", get(audit::list))
@@ -113,6 +118,9 @@ async fn phrased(mut request: Request, next: Next) -> Response {
     let asked = AskedBy::default();
     request.extensions_mut().insert(asked.clone());
     let mut response = next.run(request).await;
+    if asked.0.get().is_some_and(is_session) {
+        response = session::unstored(response);
+    }
     match (response.extensions_mut().remove::<Refusal>(), asked.0.get()) {
         (Some(Refusal(fault)), Some(by)) => ApiErrors.refuse(&fault.told_to(by)),
         (Some(_) | None, _) => response,
@@ -136,6 +144,7 @@ async fn description(_: Asker) -> Response {
 /// Who asks, proven by connection and headers.
 struct Asker {
     by: Principal,
+    shown: Shown,
     connection: Connection,
     /// The hub as they reach it.
     base: String,
@@ -148,18 +157,39 @@ impl Asker {
     }
 }
 
+/// Where a request comes from, whoever it is: for signing in.
+struct Visitor {
+    connection: Connection,
+    /// The hub as they reach it.
+    base: String,
+}
+
+impl FromRequestParts<Arc<Endpoint>> for Visitor {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Endpoint>) -> Result<Visitor, Refusal> {
+        let unknown = || Fault::hub(FaultKind::Internal, "nothing is known of this connection");
+        let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
+        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        Ok(Visitor { connection, base: shared.base(&connection, host) })
+    }
+}
+
 impl FromRequestParts<Arc<Endpoint>> for Asker {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Endpoint>) -> Result<Asker, Refusal> {
-        let unknown = || Fault::hub(FaultKind::Internal, "nothing is known of this connection");
-        let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
-        let by = shared.authenticate(&connection, &parts.headers, &[])?;
+        let Visitor { connection, base } = Visitor::from_request_parts(parts, shared).await?;
+        let shown = Shown::with_session(connection, &parts.headers);
+        let by = shared.authenticate_shown(&shown, &[])?;
         if let Some(AskedBy(asked)) = parts.extensions.get() {
             asked.get_or_init(|| by.clone());
         }
-        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
-        Ok(Asker { by, connection, base: shared.base(&connection, host) })
+        if is_session(&by) {
+            session::check_change(shared, parts)?;
+            session::note_use(shared, &shown, &by);
+        }
+        Ok(Asker { by, shown, connection, base })
     }
 }
 

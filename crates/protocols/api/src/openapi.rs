@@ -8,8 +8,8 @@ use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
     ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
     NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
-    ShareRequest, SharedArtifactView, SignalRequest, SiteSessionView, SkillView, StepView, TaskView, TokenMadeView,
-    TokenRequest, TokensView,
+    SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest, SiteSessionView,
+    SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -301,6 +301,39 @@ fn sites() -> Vec<Operation> {
     ]
 }
 
+/// Browsers that are signed in to the console.
+fn sessions() -> Vec<Operation> {
+    vec![
+        get(
+            "/api/session",
+            "read_session",
+            "Read who you are, your rights, and which hub this is",
+            schema::<SessionView>,
+        ),
+        answering(
+            post(
+                "/api/session",
+                "sign_in",
+                "Sign a browser in with a ticket or an access token",
+                schema::<SignInRequest>,
+                schema::<SignInView>,
+            ),
+            "201",
+        ),
+        delete("/api/session", "sign_out", "Sign the browser out"),
+        Operation {
+            method: "post",
+            status: "201",
+            ..get(
+                "/api/session/tickets",
+                "create_ticket",
+                "Create a ticket, which signs a browser in as you, once and within a minute",
+                schema::<TicketView>,
+            )
+        },
+    ]
+}
+
 /// What was decided, and why.
 fn decisions() -> Vec<Operation> {
     vec![
@@ -379,7 +412,9 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in exchanges().into_iter().chain(sites()).chain(decisions()).chain(agents()).chain(artifacts()) {
+    for operation in
+        exchanges().into_iter().chain(sites()).chain(sessions()).chain(decisions()).chain(agents()).chain(artifacts())
+    {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described;
@@ -471,6 +506,8 @@ mod tests {
             "confirmations",
             "audit",
             "sites/sessions",
+            "session",
+            "session/tickets",
         ] {
             assert!(document["paths"].get(format!("/api/{path}")).is_some(), "{path}");
         }

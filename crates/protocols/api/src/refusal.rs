@@ -13,6 +13,7 @@ use interlingua_endpoint::paths::PathRules;
 pub const PATHS: PathRules = PathRules {
     error_format: format_of,
     is_upload: |path| path.starts_with("/api/artifacts/") && path.ends_with("/content"),
+    takes_sessions: |path| path.starts_with("/api/"),
     ..PathRules::NONE
 };
 

@@ -264,3 +264,13 @@ pub struct AnswerArguments {
     #[command(flatten)]
     pub hub: HubArguments,
 }
+
+/// What `open` is started with.
+#[derive(Debug, Clone, Args)]
+pub struct OpenArguments {
+    /// Print the address instead of starting a browser
+    #[arg(long)]
+    pub print: bool,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use asking::span;
 pub use asking::{
     AgentsArguments, AnswerArguments, AskArguments, CallArguments, ChatArguments, DecideArguments, ExchangeArguments,
-    ListArguments, RunArguments, SaveArguments, SkillsArguments, TasksArguments,
+    ListArguments, OpenArguments, RunArguments, SaveArguments, SkillsArguments, TasksArguments,
 };
 pub use hub::{HubArguments, Token};
 pub use machine::{
@@ -70,6 +70,13 @@ Examples:
   interlingua device --hub wss://hub.example -c device.yaml    offer the tools of this configuration
   interlingua device --hub ws://127.0.0.1:7447 --mcp http://127.0.0.1:9001/mcp    add its tools")]
     Device(DeviceArguments),
+    /// Open the web console in your browser, signed in as you
+    #[command(after_help = "\
+Examples:
+  interlingua open                        open the console of the hub in ./data
+  interlingua open --print                print an address that signs a browser in, once
+  interlingua open --hub https://hub.example --token TOKEN --print    do the same for a hub elsewhere")]
+    Open(OpenArguments),
     /// List the peers that you can call through the hub
     Peers(ListArguments),
     /// List agents that can be sent messages; register or unregister an agent

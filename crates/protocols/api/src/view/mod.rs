@@ -13,6 +13,7 @@ mod fault;
 mod keys;
 mod parts;
 mod question;
+mod session;
 mod site;
 mod task;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use parts::Tells;
 pub use question::{ChoiceView, ConfirmView, GrantedView, QuestionView};
+pub use session::{HubView, RightsView, SessionView, SignInRequest, SignInView, TicketView};
 pub use site::SiteSessionView;
 pub use task::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, ConversationView,

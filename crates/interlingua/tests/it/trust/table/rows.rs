@@ -160,6 +160,9 @@ fn open() -> Vec<Row> {
     let oauth = "/.well-known/oauth-protected-resource";
     vec![
         Row::get("/").open(),
+        Row::get("/console").open(),
+        Row::get("/console/").open(),
+        Row::get("/console/{file}").at("/console/none").open(),
         Row::get("/healthz").open(),
         Row::get("/readyz").open(),
         Row::get("/llms.txt").open(),
@@ -427,6 +430,8 @@ fn api(described: &Value) -> Vec<Row> {
                     let body = json!({"skill": "hub/echo", "arguments": {"text": WORD}});
                     Row::new(route, method, &path, Some(body)).shows(WORD)
                 }
+                // Whoever signs in has shown nothing yet: what it signs in with is in the body.
+                ("/api/session", &Method::POST) => Row::new(route, method, &path, Some(json!({}))).open(),
                 ("/api/skills", _) => Row::get(route).shows("hub/echo"),
                 (_, &Method::POST | &Method::PUT) => Row::new(route, method, &path, Some(json!({}))),
                 _ => Row::new(route, method, &path, None),
