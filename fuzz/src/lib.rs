@@ -170,7 +170,7 @@ pub static TARGETS: &[Target] = &[
     row(
         "massgen",
         files::foreign,
-        &["crates/interlingua/src/cli/massgen/mod.rs", "crates/agents/src/models/scripted.rs"],
+        &["crates/interlingua/src/cli/import/mod.rs", "crates/agents/src/models/scripted.rs"],
     ),
     row(
         "mcp_client",

@@ -123,8 +123,8 @@ mod tests {
         let content = Workflow::NewAnswer { content: Some("Forty-two.".into()) };
         assert_eq!(structured(json!({"vote": vote})), [vote_for("agent2", "clearer")]);
         assert_eq!(structured(json!({"name": "vote", "arguments": vote})), [vote_for("agent2", "clearer")]);
-        assert_eq!(structured(json!({"new_answer": {"content": "Forty-two."}})), [content.clone()]);
-        assert_eq!(structured(json!({"new_answer": "Forty-two."})), [content.clone()]);
+        assert_eq!(structured(json!({"new_answer": {"content": "Forty-two."}})), std::slice::from_ref(&content));
+        assert_eq!(structured(json!({"new_answer": "Forty-two."})), std::slice::from_ref(&content));
         assert_eq!(read(r#"{"new_answer": "Forty-two."}"#, Offer::AnswerOrVote), content, "written as text");
         assert_eq!(structured(json!({"vote": vote, "new_answer": "x"})).len(), 2, "judged as one thing too many");
         assert_eq!(structured(json!({"temperature": 7})), [Workflow::NewAnswer { content: None }], "content");

@@ -63,7 +63,7 @@ fn what_was_said_before_and_sent_along_is_shown_in_every_round_and_at_the_end() 
     plan.trust = Trust::World;
     let mut play = Play::new(plan);
     let first = brief(&play, A);
-    assert_eq!(first.history, [said.clone()]);
+    assert_eq!(first.history, std::slice::from_ref(&said));
     let handed = &first.parts[1];
     assert_eq!(
         (&handed.body, handed.provenance.trust),
