@@ -145,7 +145,11 @@ pub static TARGETS: &[Target] = &[
             "crates/protocols/a2a/src/lib.rs",
         ],
     ),
-    row("journal", journal::records, &["crates/model/src/journal.rs", "crates/machines/src/task/apply.rs"]),
+    row(
+        "journal",
+        journal::records,
+        &["crates/agents/src/memory.rs", "crates/model/src/journal.rs", "crates/machines/src/task/apply.rs"],
+    ),
     row(
         "keys",
         small::keys,

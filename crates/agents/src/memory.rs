@@ -19,7 +19,7 @@ const TRIES: usize = 8;
 
 /// What is stored of a conversation.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+pub(crate) struct Kept {
     /// How many older turns did not fit.
     left_out: u64,
     turns: Vec<Turn>,
@@ -27,7 +27,7 @@ struct Kept {
 
 impl Kept {
     /// Earlier releases stored the turns alone.
-    fn read(bytes: &[u8]) -> Result<Kept, Fault> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Kept, Fault> {
         let kept = match bytes.first() {
             Some(b'[') => serde_json::from_slice(bytes).map(|turns| Kept { left_out: 0, turns }),
             Some(_) | None => serde_json::from_slice(bytes),
