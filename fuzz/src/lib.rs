@@ -145,7 +145,11 @@ pub static TARGETS: &[Target] = &[
             "crates/protocols/a2a/src/lib.rs",
         ],
     ),
-    row("journal", journal::records, &["crates/model/src/journal.rs", "crates/machines/src/task/apply.rs"]),
+    row(
+        "journal",
+        journal::records,
+        &["crates/agents/src/memory.rs", "crates/model/src/journal.rs", "crates/machines/src/task/apply.rs"],
+    ),
     row(
         "keys",
         small::keys,
@@ -170,7 +174,7 @@ pub static TARGETS: &[Target] = &[
     row(
         "massgen",
         files::foreign,
-        &["crates/interlingua/src/cli/massgen/mod.rs", "crates/agents/src/models/scripted.rs"],
+        &["crates/interlingua/src/cli/import/mod.rs", "crates/agents/src/models/scripted.rs"],
     ),
     row(
         "mcp_client",

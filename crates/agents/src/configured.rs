@@ -100,7 +100,10 @@ impl ConfiguredAgents {
 }
 
 fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Team, Fault> {
-    let members = team.agents.iter().map(|member| format!("{member}/*").into());
+    let members = team.agents.iter().map(|member| match member.contains('/') {
+        true => member.as_str().into(),
+        false => format!("{member}/*").into(),
+    });
     let skills = team.agents.iter().filter_map(|member| sections.agents.get(member));
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     if team.routed == Some(true) {
@@ -114,8 +117,9 @@ fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Te
         description: team.description.clone().unwrap_or_else(|| "A team to ask.".to_owned()),
         public: team.public,
         routed: team.routed,
-        plan: settings::plan(team)?,
-        agents: sections.agents.keys().map(|name| PeerId::from(name.as_str())).collect(),
+        plan: settings::plan(team, |member| sections.agents.contains_key(member))?,
+        reply: team.times.reply.0,
+        verbs: team.verbs,
         scopes: members.chain(skills).collect(),
         grounds: Grounds::of(team, sections),
     })

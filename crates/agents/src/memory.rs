@@ -1,11 +1,12 @@
-//! Conversation memory. What an agent remembers of a conversation: the last turns of it, for as long as the conversation is
-//! kept.
+//! Conversation memory. What an agent or a team remembers of a conversation: the last turns of it, for as long as the conversation
+//! is kept, and how many there were before them.
 //!
 //! Each turn keeps the provenance of its parts, so that what was read of a peer yesterday is a peer's word today.
 
 use bytes::Bytes;
 use interlingua_model::ports::{Expect, StoreFault};
-use interlingua_model::{ConversationId, Digest, Fault, Owner, Part, PeerId, Role, SkillKind, Turn};
+use interlingua_model::{ConversationId, Digest, Fault, Owner, Part, PeerId, Provenance, Role, SkillKind, Turn};
+use serde::{Deserialize, Serialize};
 
 use interlingua_hub::Hub;
 
@@ -15,6 +16,51 @@ const MAX_TURNS: usize = 200;
 const MAX_BYTES: usize = 256 * 1024;
 /// How often a write is tried again because another run of the same conversation was faster.
 const TRIES: usize = 8;
+
+/// What is stored of a conversation.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// How many older turns did not fit.
+    left_out: u64,
+    turns: Vec<Turn>,
+}
+
+impl Kept {
+    /// Earlier releases stored the turns alone.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Kept, Fault> {
+        let kept = match bytes.first() {
+            Some(b'[') => serde_json::from_slice(bytes).map(|turns| Kept { left_out: 0, turns }),
+            Some(_) | None => serde_json::from_slice(bytes),
+        };
+        kept.map_err(Fault::internal)
+    }
+
+    /// The turns as a model is shown them: it is told what is missing.
+    fn shown(self) -> Vec<Turn> {
+        let Kept { left_out, mut turns } = self;
+        if left_out > 0 {
+            let note = format!("{left_out} earlier messages of this conversation were left out here.");
+            turns.insert(0, Turn { role: Role::User, parts: vec![Part::text(note, Provenance::hub())] });
+        }
+        turns
+    }
+
+    fn drop_first(&mut self, count: usize) {
+        self.left_out += self.turns.drain(..count.min(self.turns.len())).len() as u64;
+    }
+
+    /// The newest turns that fit, in pairs: an answer stays with its question.
+    fn fitted(mut self) -> Result<Bytes, Fault> {
+        self.drop_first(self.turns.len().saturating_sub(MAX_TURNS).next_multiple_of(2));
+        loop {
+            let value = serde_json::to_vec(&self).map_err(Fault::internal)?;
+            if value.len() <= MAX_BYTES || self.turns.is_empty() {
+                return Ok(value.into());
+            }
+            self.drop_first(2);
+        }
+    }
+}
 
 /// Where one agent's memory of one conversation of this owner is.
 #[derive(Debug, Clone)]
@@ -31,8 +77,8 @@ impl Memory {
 
     pub(super) async fn recall(&self, hub: &Hub) -> Result<Vec<Turn>, Fault> {
         let found = hub.records(KIND).get(&self.key).await?;
-        let turns = found.map(|item| serde_json::from_slice(&item.value)).transpose();
-        turns.map(Option::unwrap_or_default).map_err(Fault::internal)
+        let kept = found.map(|item| Kept::read(&item.value)).transpose()?;
+        Ok(kept.unwrap_or_default().shown())
     }
 
     /// Adds what was asked and what was answered.
@@ -40,16 +86,13 @@ impl Memory {
         for _ in 0..TRIES {
             let now = hub.now();
             let found = hub.records(KIND).get(&self.key).await?;
-            let (mut turns, expect) = match &found {
-                None => (Vec::new(), Expect::Absent),
-                Some(item) => {
-                    let turns: Vec<Turn> = serde_json::from_slice(&item.value).map_err(Fault::internal)?;
-                    (turns, Expect::Revision(item.revision))
-                }
+            let (mut kept, expect) = match &found {
+                None => (Kept::default(), Expect::Absent),
+                Some(item) => (Kept::read(&item.value)?, Expect::Revision(item.revision)),
             };
-            turns.push(Turn { role: Role::User, parts: asked.to_vec() });
-            turns.push(Turn { role: Role::Agent, parts: answered.to_vec() });
-            let value = fitted(turns)?;
+            kept.turns.push(Turn { role: Role::User, parts: asked.to_vec() });
+            kept.turns.push(Turn { role: Role::Agent, parts: answered.to_vec() });
+            let value = kept.fitted()?;
             let expires = now.after(hub.settings().conversations);
             let put = hub.records(KIND).put(&self.key, value, Some(expires), expect);
             match put.await {
@@ -74,36 +117,37 @@ pub async fn forget(hub: &Hub, owner: &Owner, conversation: &ConversationId) -> 
     Ok(found)
 }
 
-/// The newest turns that fit, in pairs: an answer stays with its question.
-fn fitted(mut turns: Vec<Turn>) -> Result<Bytes, Fault> {
-    let surplus = turns.len().saturating_sub(MAX_TURNS);
-    turns.drain(..surplus.next_multiple_of(2));
-    loop {
-        let value = serde_json::to_vec(&turns).map_err(Fault::internal)?;
-        if value.len() <= MAX_BYTES || turns.is_empty() {
-            return Ok(value.into());
-        }
-        turns.drain(..2.min(turns.len()));
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use interlingua_model::Provenance;
+    use interlingua_model::Body;
 
     use super::*;
 
     fn turn(role: Role, text: &str) -> Turn {
-        Turn { role, parts: vec![Part::text(text, Provenance::caller())] }
+        let data = Part::new(Body::Data(serde_json::json!({"n": 1.5}).into()), Provenance::caller());
+        Turn { role, parts: vec![Part::text(text, Provenance::caller()), data] }
     }
 
     #[test]
     fn the_oldest_pairs_go_when_there_is_no_room() {
         let pair = |n: usize| [turn(Role::User, &format!("q{n}")), turn(Role::Agent, &"a".repeat(10_000))];
         let turns: Vec<Turn> = (0..100).flat_map(pair).collect();
-        let kept: Vec<Turn> = serde_json::from_slice(&fitted(turns).expect("bytes")).expect("turns");
-        assert!(!kept.is_empty() && kept.len().is_multiple_of(2) && kept.len() < 200, "{}", kept.len());
-        assert_eq!(kept[0].role, Role::User);
-        assert_eq!(kept[kept.len() - 2].parts[0].as_text(), Some("q99"));
+        let kept = Kept { left_out: 0, turns };
+        let kept = Kept::read(&kept.fitted().expect("bytes")).expect("turns");
+        let (left_out, turns) = (kept.left_out, &kept.turns);
+        assert!(!turns.is_empty() && turns.len().is_multiple_of(2) && turns.len() < 200, "{}", turns.len());
+        assert_eq!(left_out + turns.len() as u64, 200, "what went is counted");
+        assert_eq!(turns[0].role, Role::User);
+        assert_eq!(turns[turns.len() - 2].parts[0].as_text(), Some("q99"));
+        let note = format!("{left_out} earlier messages of this conversation were left out here.");
+        assert_eq!(kept.shown()[0].parts[0].as_text(), Some(note.as_str()), "and whoever reads it is told");
+    }
+
+    #[test]
+    fn what_an_earlier_release_stored_is_read() {
+        let turns = vec![turn(Role::User, "q"), turn(Role::Agent, "a")];
+        let stored = serde_json::to_vec(&turns).expect("bytes");
+        let kept = Kept::read(&stored).expect("turns");
+        assert_eq!(kept.shown(), turns, "nothing was left out, and nothing is said of it");
     }
 }

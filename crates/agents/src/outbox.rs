@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use interlingua_model::{Answer, Event, How, Party, Question, QuestionId, Record, TaskId};
+use interlingua_model::{Answer, Event, Finished, How, Loss, Party, Question, QuestionId, Record, TaskId};
 use tokio::sync::oneshot;
 
 #[derive(Debug)]
@@ -41,6 +41,11 @@ impl RunOutbox {
 
     pub(super) fn emit(&self, event: Event) {
         self.inner().out.push_back(Record::emitted(event));
+    }
+
+    /// How it ended, and what was lost on the way.
+    pub(super) fn finish(&self, finished: Finished, losses: Vec<Loss>) {
+        self.inner().out.push_back(Record::Emitted { event: Event::Finished(finished), losses, raw: None });
     }
 
     /// Puts a question to the caller.

@@ -4,7 +4,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_model::{Blob, Body, Call, ClientTool, Fault, Loss, LossKind, Maker, Part, Principal, Skill, Way};
+use interlingua_model::{
+    Blob, Body, Call, ClientTool, Fault, Input, Loss, LossKind, Maker, Part, Principal, Skill, Way,
+};
 use tokio::sync::mpsc;
 
 use super::agent::Agent;
@@ -45,27 +47,8 @@ impl Peer for AgentPeer {
         })
     }
 
-    /// A model is shown words and pictures; of anything else it is told that it is there.
     fn loses(&self, call: &Call) -> Vec<Loss> {
-        let Some(input) = call.input() else { return Vec::new() };
-        let mut losses = input.lost_marks();
-        if input.parts.iter().any(|part| matches!(part.body, Body::Other { .. })) {
-            losses.push(Way::Input.part("other", LossKind::Dropped));
-        }
-        let is_file = |part: &Part| match &part.body {
-            Body::Blob(Blob::Inline(_)) => !part.media.as_deref().unwrap_or_default().starts_with("image/"),
-            Body::Blob(Blob::Stored { .. }) => true,
-            Body::Text { .. }
-            | Body::Data(_)
-            | Body::Link
-            | Body::Code { .. }
-            | Body::Place { .. }
-            | Body::Other { .. } => false,
-        };
-        if input.parts.iter().any(is_file) {
-            losses.push(Way::Input.part("blob", LossKind::Dropped));
-        }
-        losses
+        call.input().map(lost_to_models).unwrap_or_default()
     }
 
     fn takes_tools(&self) -> bool {
@@ -85,4 +68,26 @@ impl Peer for AgentPeer {
     fn patience(&self) -> Option<Duration> {
         self.agent.patience()
     }
+}
+
+/// A model is shown words and pictures; of anything else it is told that it is there.
+pub(super) fn lost_to_models(input: &Input) -> Vec<Loss> {
+    let mut losses = input.lost_marks();
+    if input.parts.iter().any(|part| matches!(part.body, Body::Other { .. })) {
+        losses.push(Way::Input.part("other", LossKind::Dropped));
+    }
+    let is_file = |part: &Part| match &part.body {
+        Body::Blob(Blob::Inline(_)) => !part.media.as_deref().unwrap_or_default().starts_with("image/"),
+        Body::Blob(Blob::Stored { .. }) => true,
+        Body::Text { .. }
+        | Body::Data(_)
+        | Body::Link
+        | Body::Code { .. }
+        | Body::Place { .. }
+        | Body::Other { .. } => false,
+    };
+    if input.parts.iter().any(is_file) {
+        losses.push(Way::Input.part("blob", LossKind::Dropped));
+    }
+    losses
 }

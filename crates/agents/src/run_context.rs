@@ -67,8 +67,18 @@ impl RunContext {
 
     /// With each peer it talks to, a run has a conversation of its own, for as long as it has one with its caller.
     pub(super) fn conversation_with(&self, peer: &str) -> ConversationId {
-        let task = self.task.to_string();
-        let within = self.call.remembered_by(&self.by).map_or(task.as_str(), |conversation| conversation.as_str());
+        match self.call.remembered_by(&self.by) {
+            Some(conversation) => self.conversation_within(conversation.as_str(), peer),
+            None => self.conversation_of_run(peer),
+        }
+    }
+
+    /// A conversation for this run alone, with a peer that is given what was said before.
+    pub(super) fn conversation_of_run(&self, peer: &str) -> ConversationId {
+        self.conversation_within(&self.task.to_string(), peer)
+    }
+
+    fn conversation_within(&self, within: &str, peer: &str) -> ConversationId {
         let owner = self.by.owner().to_string();
         let fields = [owner.as_bytes(), within.as_bytes(), self.name.as_str().as_bytes(), peer.as_bytes()];
         ConversationId::from(format!("{:.32}", Digest::of_fields(fields).to_string()))

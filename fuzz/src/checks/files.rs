@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use interlingua::cli::massgen;
+use interlingua::cli::import;
 use interlingua::config::{self, McpPeer, Overrides};
 use interlingua_agents::models::Scripted;
 use interlingua_endpoint::sections::PeerSection;
@@ -85,11 +85,11 @@ pub(crate) fn configuration(data: &[u8]) {
     }
 }
 
-/// A configuration of MassGen becomes one that can be written and read.
+/// A configuration of another program becomes one that can be written and read.
 pub(crate) fn foreign(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Ok(converted) = massgen::convert(text) {
-        let written = massgen::yaml(&converted.config);
+    if let Ok(converted) = import::convert(text) {
+        let written = import::yaml(&converted.config);
         let again: Tree = interlingua_sites::fuzzing::yaml(&written).expect("what was written can be read");
         assert_eq!(again, converted.config, "{written}");
     }

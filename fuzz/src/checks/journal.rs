@@ -25,6 +25,8 @@ pub(crate) fn records(data: &[u8]) {
         inbox.apply(seq, record);
     }
     assert!(inbox.len() <= bus::inbox::MAX_WAITING);
+    let remembered = interlingua_agents::fuzzing::memory(data);
+    assert!(!remembered || std::str::from_utf8(data).is_ok(), "what is remembered is JSON");
 }
 
 fn read<R: Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(line: &[u8]) -> Option<R> {

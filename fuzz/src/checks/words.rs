@@ -1,11 +1,13 @@
 //! What must hold of plain words, for any pattern and any text: the same text has the same meaning, and what is read of it is an object
 //! that the skill could be given.
 
-use interlingua_machines::team::{Evaluation, Offer, Workflow, read_plain};
+use interlingua_machines::team::{Evaluation, Offer, Workflow, read_reply};
 use interlingua_machines::words::answer::{FormAnswer, consent, is_cancel, to_form};
 use interlingua_machines::words::given::given;
 use interlingua_machines::words::{Found, Match, Matcher, folded, form, missing};
-use interlingua_model::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, Time, Trust, visible};
+use interlingua_model::{
+    Body, CardFrom, Effects, Json, Part, Phrase, Provenance, Schema, Skill, SkillId, SkillKind, Time, Trust, visible,
+};
 
 const SCHEMA: &str = r#"{"type":"object","required":["from"],"properties":{
     "from":{"type":"string"},"to":{"type":"string"},"on":{"type":"string","format":"date"},
@@ -44,7 +46,14 @@ pub(crate) fn said(data: &[u8]) {
     shown(said);
     for offer in [Offer::AnswerOrVote, Offer::VoteOnly, Offer::StopOnly] {
         assert!(!offer.names().is_empty());
-        assert_eq!(read_plain(said, offer, &["a1.1".into(), "a2.1".into()], Trust::Peer).calls.len(), 1);
+        let mut parts = vec![Part::text(said, Provenance::hub())];
+        parts.extend(
+            Json::parse(said.as_bytes().to_vec().into())
+                .ok()
+                .map(|data| Part::new(Body::Data(data), Provenance::hub())),
+        );
+        let turn = read_reply(&parts, offer, &["a1.1".into(), "a2.1".into()]);
+        assert!(!turn.calls.is_empty() && turn.trust <= Trust::Peer);
     }
 }
 

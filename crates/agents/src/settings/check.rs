@@ -53,7 +53,13 @@ impl Checked<'_> {
 /// Members that can be talked to, whose names are known, and rules that let someone begin.
 fn team(path: &str, team: &Team, all: &Checked<'_>, found: &mut Found) {
     for member in &team.agents {
-        if !all.agents.contains_key(member) && !all.is_taken(member) {
+        if let Some((peer, skill)) = member.split_once('/') {
+            let at = format!("{path}.agents");
+            found.require(!skill.is_empty(), &at, "a member at a peer is written `PEER/SKILL`");
+            let hint = nearest(peer, all.peers.iter().copied()).map(|meant| format!("; did you mean `{meant}`?"));
+            let text = format!("there is no peer `{peer}`{}", hint.unwrap_or_default());
+            found.require(all.peers.contains(&peer), &at, &text);
+        } else if !all.agents.contains_key(member) && !all.is_taken(member) {
             let known = all.agents.keys().map(String::as_str).chain(all.peers.iter().copied());
             let meant = nearest(member, known);
             let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
@@ -63,10 +69,12 @@ fn team(path: &str, team: &Team, all: &Checked<'_>, found: &mut Found) {
     for name in team.shares.keys().filter(|name| !team.agents.contains(name)) {
         found.refuse(format!("{path}.shares.{name}"), "this is no member of the team");
     }
-    if let Err(fault) = plan(team) {
+    if let Err(fault) = plan(team, |member| all.agents.contains_key(member)) {
         found.refuse(path, fault.public.to_string());
     }
-    found.require(!team.times.whole.0.is_zero(), &format!("{path}.times.whole"), "must be longer than 0");
+    for (key, span) in [("whole", team.times.whole), ("reply", team.times.reply)] {
+        found.require(!span.0.is_zero(), &format!("{path}.times.{key}"), "must be longer than 0");
+    }
     let spends = team.budget.money.is_none_or(|money| money.is_finite() && money > 0.0);
     found.require(spends, &format!("{path}.budget.money"), "must be more than 0");
 }
@@ -137,14 +145,22 @@ fn agent(path: &str, agent: &Agent, all: &Checked<'_>, found: &mut Found) {
 
 /// A team that works for an agent may do no more than the agent itself: it could ask none of its members.
 fn teams(path: &str, agent: &Agent, all: &Checked<'_>, found: &mut Found) {
-    let may = |peer: &str| agent.skills.iter().any(|pattern| matches(pattern, &SkillId::new(peer, "chat")));
+    let may = |member: &str| {
+        let skill = member.parse().unwrap_or_else(|_| SkillId::new(member, "chat"));
+        agent.skills.iter().any(|pattern| matches(pattern, &skill))
+    };
     for (name, team) in all.teams.iter().filter(|(name, _)| may(name)) {
         let missing: Vec<String> =
-            team.agents.iter().filter(|member| !may(member)).map(|member| format!("`{member}/*`")).collect();
+            team.agents.iter().filter(|member| !may(member)).map(|member| pattern(member)).collect();
         if !missing.is_empty() {
             let text =
                 format!("the team `{name}` may ask for it only whom it may ask itself: add {}", missing.join(", "));
             found.warn(format!("{path}.skills"), text);
         }
     }
+}
+
+/// The skills of a member, as a pattern.
+fn pattern(member: &str) -> String {
+    if member.contains('/') { format!("`{member}`") } else { format!("`{member}/*`") }
 }

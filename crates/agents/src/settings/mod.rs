@@ -11,7 +11,7 @@ pub use check::{Checked, check_models};
 pub(crate) use models::micro;
 pub use models::{Model, Price, Provider};
 pub use team_plan::plan;
-pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Workspaces};
+pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Verbs, Workspaces};
 
 use std::path::{Path, PathBuf};
 

@@ -8,11 +8,11 @@ use super::{self as settings, micro};
 /// How many answers a member at work is told of in one round.
 const SOURCES: u32 = 2;
 
-/// The plan of a team without its task.
-pub fn plan(config: &settings::Team) -> Result<TeamPlan, Fault> {
+/// The plan of a team without its task; `is_agent` knows the agents of this hub.
+pub fn plan(config: &settings::Team, is_agent: impl Fn(&str) -> bool) -> Result<TeamPlan, Fault> {
     let members = config.agents.iter().map(|name| {
         let subtask = config.shares.get(name).map(|share| share.as_str().into());
-        Member { subtask, ..Member::new(name.as_str()) }
+        Member { subtask, outside: !is_agent(name), ..Member::new(name.as_str()) }
     });
     let mut plan = TeamPlan::new("", members);
     plan.rules = rules(config);

@@ -9,7 +9,8 @@ use interlingua_settings::Span;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
-    /// Members: agents, or any peer that can be called in plain words. Their order decides ties.
+    /// Members: agents, peers that can be called in plain words, or one skill of a peer, as `PEER/SKILL`: an agent of another hub,
+    /// an A2A agent, an NLIP agent. Their order decides ties.
     pub agents: Vec<String>,
     /// Display name.
     pub title: Option<String>,
@@ -44,6 +45,9 @@ pub struct Team {
     /// When a working member receives the answers of others.
     #[serde(default)]
     pub updates: Updates,
+    /// How members that are not agents of this hub are informed of what they may decide.
+    #[serde(default)]
+    pub verbs: Verbs,
     #[serde(default)]
     pub times: Times,
     /// How often the winner may restart the team.
@@ -114,6 +118,16 @@ pub enum Updates {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+pub enum Verbs {
+    /// In words.
+    #[default]
+    Words,
+    /// In words, and as a structured part with the schema of each verb.
+    Structured,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Workspaces {
     /// Each member has its own directory. Others can read the files of an answer. `tools.workspace` is
     /// readable for all, and writable for the member that presents.
@@ -134,11 +148,19 @@ pub struct Times {
     pub later_round: Option<Span>,
     /// Grace period after that request; then the member may only answer or vote.
     pub grace: Span,
+    /// Time that a member that is not an agent of this hub has for one reply; then it is out.
+    pub reply: Span,
 }
 
 impl Default for Times {
     fn default() -> Times {
-        Times { whole: Span::seconds(1800), first_round: None, later_round: None, grace: Span::seconds(120) }
+        Times {
+            whole: Span::seconds(1800),
+            first_round: None,
+            later_round: None,
+            grace: Span::seconds(120),
+            reply: Span::seconds(120),
+        }
     }
 }
 

@@ -3,18 +3,19 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use interlingua_machines::team::{self, Effect, Happening, Ready, Record, Seat, Verdict, What, fold};
-use interlingua_model::json::Tree;
-use interlingua_model::{Event, Fault, Finished, Input, MessageId, Part, Provenance, Signal, Text};
+use interlingua_machines::team::{self, Effect, Happening, Ready, Record, Seat, TeamPlan, Verdict, What, fold};
+use interlingua_model::{Event, Fault, Finished, MessageId, Outcome, Part, Provenance, Signal, Text};
 use tokio::sync::mpsc;
 
 use super::Team;
+use super::question::{pose, remembered};
 use super::round::{Table, evaluate, present, round};
 use super::workspaces::Places;
 use crate::log::RunLog;
+use crate::memory::Memory;
 use crate::rounds::{Order, Permission, Role, Rounds, Sitting};
 use crate::run_context::RunContext;
 
@@ -38,6 +39,7 @@ pub(super) struct Engine {
     sittings: HashMap<(Seat, u32), Arc<Sitting>>,
     ready: mpsc::Sender<Ready>,
     heard: mpsc::Receiver<Ready>,
+    memory: Option<Memory>,
     /// Under which id the final answer was streamed.
     presented: Option<MessageId>,
 }
@@ -64,11 +66,17 @@ impl Engine {
     async fn open(team: Arc<Team>, line: Arc<RunContext>, seats: Arc<Rounds>) -> Result<(Engine, Vec<Effect>), Fault> {
         let now = line.hub.now();
         let (mut log, entries) = RunLog::open::<Record>(line.hub.clone(), line.task, line.attempt).await?;
+        let conversation = line.call.remembered_by(&line.by);
+        let memory = conversation.map(|id| Memory::of(&team.name, &line.by.owner(), id));
         let (state, effects) = if entries.is_empty() {
             let mut plan = team.plan.clone();
-            let input = line.call.input();
-            plan.task = input.map(asked).unwrap_or_default();
-            plan.trust = input.map_or(plan.trust, |input| input.trust);
+            let earlier = match &memory {
+                Some(memory) => memory.recall(&line.hub).await?,
+                None => Vec::new(),
+            };
+            if let Some(input) = line.call.input() {
+                pose(&mut plan, input, earlier);
+            }
             if let Some(grounds) = &team.grounds {
                 grounds.assign(line.task, &mut plan);
             }
@@ -76,7 +84,8 @@ impl Engine {
             log.append(&[Record::Begun(Box::new(plan))], now).await?;
             (state, None)
         } else {
-            let state = fold(entries).map_err(Fault::internal)?;
+            let mut state = fold(entries).map_err(Fault::internal)?;
+            seat_as_configured(Arc::make_mut(&mut state.plan), &team);
             let effects = state.resume();
             (state, Some(effects))
         };
@@ -85,9 +94,10 @@ impl Engine {
         for seat in state.seats() {
             places.keep(&state, seat).await;
         }
-        let table = Arc::new(Table { team, line, seats, since: now, places });
+        let plan = state.plan.clone();
+        let table = Arc::new(Table { team, plan, line, seats, since: now, places, lost: Mutex::default() });
         let (doing, sittings) = Default::default();
-        let mut engine = Engine { table, log, state, doing, sittings, ready, heard, presented: None };
+        let mut engine = Engine { table, log, state, doing, sittings, ready, heard, memory, presented: None };
         let effects = match effects {
             Some(effects) => effects,
             None => engine.happen(Happening::Begin).await?,
@@ -108,7 +118,7 @@ impl Engine {
                 }
             }
         }
-        self.finish();
+        self.finish().await;
         Ok(())
     }
 
@@ -220,8 +230,8 @@ impl Engine {
         }
     }
 
-    /// Says how it ended. An answer that was streamed before a restart is given whole.
-    fn finish(&self) {
+    /// Remembers the conversation, then says how it ended. An answer that was streamed before a restart is given whole.
+    async fn finish(&mut self) {
         let Some(verdict) = self.state.verdict() else { return };
         let mut finished = self.state.finished(verdict);
         if finished.output.said.is_some() {
@@ -231,7 +241,26 @@ impl Engine {
                 finished.output.parts = vec![Part::text(text.clone(), provenance)];
             }
         }
-        self.table.line.outbox.emit(Event::Finished(finished));
+        if finished.outcome == Outcome::Completed
+            && let (Some(memory), Verdict::Answer { text, .. }) = (&self.memory, verdict)
+            && let Err(fault) = remember(&self.table, memory, text).await
+        {
+            tracing::warn!(event = "conversation_not_stored", task = %self.table.line.task, error = %fault, "the conversation of a team could not be stored");
+        }
+        self.table.line.outbox.finish(finished, self.table.lost());
+    }
+}
+
+async fn remember(table: &Table, memory: &Memory, answer: &Text) -> Result<(), Fault> {
+    let answered = [Part::text(answer.clone(), Provenance::peer(table.team.name.clone()))];
+    memory.keep(&table.line.hub, &remembered(&table.plan), &answered).await
+}
+
+/// Which members are agents of this hub: a journal of an earlier release does not say it.
+fn seat_as_configured(plan: &mut TeamPlan, team: &Team) {
+    for member in &mut plan.members {
+        let configured = team.plan.members.iter().find(|configured| configured.id == member.id);
+        member.outside = configured.map_or(member.outside, |configured| configured.outside);
     }
 }
 
@@ -239,14 +268,5 @@ async fn until(timer: Option<tokio::time::Instant>) {
     match timer {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// What a team is asked: the words; of a caller that has only arguments, the `message` among them, or all of them.
-fn asked(input: &Input) -> Text {
-    let words = input.words();
-    match &input.args {
-        Some(args) if words.is_empty() => args.get("message").and_then(Tree::as_str).unwrap_or(args.as_str()).into(),
-        Some(_) | None => words.as_ref().into(),
     }
 }

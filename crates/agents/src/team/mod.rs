@@ -3,30 +3,32 @@
 //! How a team comes to its answer is decided by the pure machine in `interlingua_machines::team`. Here its members are started
 //! and heard: each round of a member is an exchange of its own, a child of the team's ([`round`]), so that it is kept,
 //! cancelled and taken up after a restart like any other. An agent of this hub sits at the table ([`super::rounds`]): its
-//! decisions are judged while it works. Any other peer that can be talked to answers in words, which are read as a decision.
+//! decisions are judged while it works. Any other peer that can be talked to replies in words or in a structured part, which is read
+//! as a decision.
 //! Members that use files have a workspace each ([`workspaces`]).
 
 mod engine;
+mod question;
 mod round;
 mod workspaces;
 
-use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_machines::team::TeamPlan;
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::{
-    Call, CardFrom, Effects, Fault, Input, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId, SkillKind,
-    Subject, Text,
+    Call, CardFrom, Effects, Fault, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId, SkillKind, Subject, Text,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::agent::CHAT;
+use super::peer::lost_to_models;
 use super::rounds::Rounds;
 use super::run_context::RunContext;
 use super::run_duplex::{MAX_SIGNALS, RunDuplex};
+use super::settings::Verbs;
 use engine::Engine;
 use interlingua_hub::Hub;
 pub(super) use workspaces::Grounds;
@@ -45,10 +47,12 @@ pub(super) struct Team {
     pub(super) routed: Option<bool>,
     /// Without the task, which comes with a call.
     pub(super) plan: TeamPlan,
-    /// Members that are agents of this hub.
-    pub(super) agents: HashSet<PeerId>,
     /// Its members, and patterns of the skills that they may use.
     pub(super) scopes: Vec<Text>,
+    /// How long a member that is not an agent of this hub may take for one reply.
+    pub(super) reply: Duration,
+    /// How such members are told what they may decide.
+    pub(super) verbs: Verbs,
     /// Where they work, if not all in one place.
     pub(super) grounds: Option<Grounds>,
 }
@@ -87,9 +91,12 @@ impl TeamPeer {
 }
 
 impl Peer for TeamPeer {
-    /// Members are asked in words.
+    /// Members get every part; a member that is a model is shown what models are shown. What is lost on the way to a member
+    /// elsewhere is told with the end ([`question`]).
     fn loses(&self, call: &Call) -> Vec<Loss> {
-        call.input().map(Input::lost_beside_words).unwrap_or_default()
+        let Some(input) = call.input() else { return Vec::new() };
+        let has_model = self.team.plan.members.iter().any(|member| !member.outside);
+        if has_model { lost_to_models(input) } else { input.lost_marks() }
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

@@ -1,29 +1,37 @@
 //! One turn of a member: in a round, presenting, or judging what was presented.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use interlingua_machines::agent::child;
-use interlingua_machines::team::{Brief, Evaluation, FINAL, Presentation, Ready, Seat, What, read_plain};
+use interlingua_machines::team::{
+    Brief, Evaluation, FINAL, Presentation, Ready, Seat, TeamPlan, What, read_reply, verbs,
+};
 use interlingua_model::{
-    Ask, Call, Channel, Entry, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece,
-    Provenance, Request, Step, StepId, StepKind, StepState, Target, Text, Time, Trust,
+    Ask, Body, Call, Channel, Deadline, DeadlineBy, Entry, Event, Fault, FaultKind, Finished, Input, Loss, MessageId,
+    Outcome, Part, PeerId, Piece, Provenance, Record, Request, Step, StepId, StepKind, StepState, Target, Text, Time,
+    Trust, Turn, Usage, gather_losses,
 };
 use tokio::sync::mpsc;
 
 use super::Team;
+use super::question::concerns;
 use super::workspaces::Places;
 use crate::rounds::{Manner, Order, Role, Rounds, Sitting};
 use crate::run_context::{Reading, RunContext};
+use crate::settings::Verbs;
 use interlingua_hub::Running;
 
 /// What all members of one run share.
 pub(super) struct Table {
     pub(super) team: Arc<Team>,
+    pub(super) plan: Arc<TeamPlan>,
     pub(super) line: Arc<RunContext>,
     pub(super) seats: Arc<Rounds>,
     /// When this hub took the run up: what a member had said before was passed on then.
     pub(super) since: Time,
     pub(super) places: Places,
+    /// What did not reach members elsewhere.
+    pub(super) lost: Mutex<Vec<Loss>>,
 }
 
 /// The place of a member's last word among the calls of a run: no round has such a number.
@@ -32,8 +40,18 @@ fn last_word(attempt: u32) -> u32 {
 }
 
 impl Table {
-    pub(super) fn is_agent(&self, member: &PeerId) -> bool {
-        self.team.agents.contains(member)
+    fn is_agent(&self, seat: Seat) -> bool {
+        !self.plan.members[seat.0].outside
+    }
+
+    /// What of the question did not reach members elsewhere.
+    pub(super) fn lost(&self) -> Vec<Loss> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn loses(&self, losses: &[Loss]) {
+        let ours = losses.iter().filter(|loss| concerns(&self.plan, loss));
+        gather_losses(&mut self.lost.lock().unwrap_or_else(PoisonError::into_inner), ours);
     }
 
     /// A sitting as this team has it.
@@ -43,14 +61,17 @@ impl Table {
     }
 
     fn member(&self, seat: Seat) -> &PeerId {
-        self.team.plan.id(seat)
+        self.plan.id(seat)
     }
 
     /// A call of a member, as a child of the run. Its id is the same whenever the run comes to it.
-    fn call(&self, member: &PeerId, id: MessageId, parts: Vec<Part>) -> Call {
-        let trust = parts.iter().map(|part| part.provenance.trust).min().unwrap_or(Trust::Caller);
-        let input = Input { trust, ..Input::parts(parts) };
-        let ask = Ask::Invoke { target: Target::Peer(member.clone()), input };
+    fn call(&self, member: &PeerId, id: MessageId, history: Vec<Turn>, parts: Vec<Part>) -> Call {
+        let earlier = history.iter().flat_map(|turn| &turn.parts);
+        let trust = parts.iter().chain(earlier).map(|part| part.provenance.trust).min().unwrap_or(Trust::Caller);
+        let input = Input { trust, history, ..Input::parts(parts) };
+        let target =
+            member.as_str().parse().map_or_else(|_| Target::Peer(member.clone()), |id| Target::Skill(id, None));
+        let ask = Ask::Invoke { target, input };
         let mut call = self.line.child(id, ask);
         call.caller.can_answer = self.line.call.caller.can_answer;
         call
@@ -99,25 +120,44 @@ impl Table {
         heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         let member = self.member(sitting.seat);
-        let mut call = self.call(member, id.clone(), parts);
+        let mut call = self.call(member, id.clone(), Vec::new(), parts);
         call.origin.sits();
         let _sits = self.seats.prepare(self.line.task, id, sitting.clone());
         self.turn(call, member, heard).await
     }
 
-    /// A peer that only speaks, to the end of its answer.
+    /// A peer elsewhere, to the end of its reply. It has its own time, and what it says of its costs is not believed.
     async fn spoken(
         &self,
         seat: Seat,
         id: MessageId,
-        parts: Vec<Part>,
-        heard: impl FnMut(&Entry) + Send,
+        (history, parts): (Vec<Turn>, Vec<Part>),
+        mut heard: impl FnMut(&Entry) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         let member = self.member(seat);
-        let mut call = self.call(member, id, parts);
-        call.conversation = Some(self.line.conversation_with(member.as_str()));
-        self.turn(call, member, heard).await
+        let sent = weight(history.iter().flat_map(|turn| &turn.parts)) + weight(&parts);
+        let mut call = self.call(member, id, history, parts);
+        call.conversation = Some(self.line.conversation_of_run(member.as_str()));
+        let until = self.line.hub.now().after(self.team.reply);
+        if call.limits.deadline.is_none_or(|deadline| deadline.at > until) {
+            call.limits.deadline = Some(Deadline { at: until, set_by: DeadlineBy::Hub });
+        }
+        let hear = |entry: &Entry| {
+            if let Record::Emitted { losses, .. } = &entry.record {
+                self.loses(losses);
+            }
+            heard(entry);
+        };
+        let (finished, parts) = self.turn(call, member, hear).await?;
+        let written = weight(&parts) + weight(&finished.output.parts);
+        let usage = Usage { tokens_in: sent / 4, tokens_out: written / 4, calls: 1, micro_money: 0 };
+        Ok((Finished { usage, ..finished }, parts))
     }
+}
+
+/// About how many bytes of text these are.
+fn weight<'a>(parts: impl IntoIterator<Item = &'a Part>) -> u64 {
+    parts.into_iter().map(|part| part.as_text().map_or_else(|| part.weight(), str::len) as u64).sum()
 }
 
 /// A round of a member, until it is over.
@@ -132,7 +172,7 @@ pub(super) async fn round(table: Arc<Table>, sitting: Arc<Sitting>, overheard: M
             outbox.emit(Event::Said { message, channel: Channel::Reasoning, piece: Piece::Delta, parts });
         }
     };
-    if table.is_agent(table.member(sitting.seat)) {
+    if table.is_agent(sitting.seat) {
         let id = child(table.line.task, sitting.round, 0);
         let ended = table.seated(&sitting, id, brief.parts.clone(), heard).await;
         over(&sitting, ended).await;
@@ -151,7 +191,7 @@ async fn over(sitting: &Sitting, ended: Result<(Finished, Vec<Part>), Fault>) ->
         Ok((finished, parts)) => {
             sitting.tell_team(What::Spent(finished.usage)).await;
             match finished.outcome {
-                Outcome::Completed => return Some(with_output(&finished, parts)),
+                Outcome::Completed => return Some(with_data(&finished, with_output(&finished, parts))),
                 Outcome::Failed(fault) => sitting.tell_team(What::Failed(fault)).await,
                 Outcome::Cancelled { .. } => {
                     let fault = Fault::hub(FaultKind::PeerFailed, "the member was cancelled");
@@ -177,23 +217,32 @@ fn with_output(finished: &Finished, mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// A member that answers in words: asked again in the same conversation when its answer is sent back.
+/// A reply that is data alone is a part of it, too.
+fn with_data(finished: &Finished, mut parts: Vec<Part>) -> Vec<Part> {
+    let data = finished.output.structured.as_ref().filter(|_| !parts.iter().any(|part| part.as_data().is_some()));
+    let trust = parts.iter().map(|part| part.provenance.trust).min().unwrap_or(Trust::Peer);
+    let provenance = Provenance { trust: trust.min(Trust::Peer), ..Provenance::hub() };
+    parts.extend(data.map(|data| Part::new(Body::Data(data.clone()), provenance)));
+    parts
+}
+
+/// A member elsewhere: asked again in the same conversation when its reply is sent back.
 async fn in_words(table: &Table, sitting: &Sitting, brief: &Brief, mut heard: impl FnMut(&Entry) + Send) {
     let Some(mut orders) = sitting.orders() else { return };
     let mut say = vec![Part::text(plain_rules(brief), Provenance::hub())];
     say.extend(brief.parts.iter().cloned());
-    for attempt in 0.. {
+    say.extend((table.team.verbs == Verbs::Structured).then(|| verbs(brief)));
+    let mut history = brief.history.clone();
+    for attempt in brief.sent_back.. {
         let id = child(table.line.task, sitting.round, attempt);
         let mut news = Vec::new();
         let ended = tokio::select! {
             biased;
             () = stopped(&mut orders, &mut news) => return,
-            ended = table.spoken(sitting.seat, id, std::mem::take(&mut say), &mut heard) => ended,
+            ended = table.spoken(sitting.seat, id, (std::mem::take(&mut history), std::mem::take(&mut say)), &mut heard) => ended,
         };
         let Some(parts) = over(sitting, ended).await else { return };
-        let trust = parts.iter().map(|part| part.provenance.trust).min().unwrap_or(Trust::Peer).min(Trust::Peer);
-        let text = words(&parts);
-        sitting.tell_team(What::Ended(read_plain(&text, brief.offer, &brief.choices, trust))).await;
+        sitting.tell_team(What::Ended(read_reply(&parts, brief.offer, &brief.choices))).await;
         loop {
             match orders.recv().await {
                 None | Some(Order::Stop) => return,
@@ -244,7 +293,7 @@ pub(super) async fn present(table: Arc<Table>, presentation: Presentation) -> (R
             outbox.emit(Event::Said { message, channel, piece: *piece, parts: parts.clone() });
         }
     };
-    let ended = if table.is_agent(table.member(seat)) {
+    let ended = if table.is_agent(seat) {
         let parts = presentation.parts.clone();
         // Nobody judges it, so nothing is heard of it by this way.
         let role = Role::Present(Box::new(presentation));
@@ -253,7 +302,7 @@ pub(super) async fn present(table: Arc<Table>, presentation: Presentation) -> (R
     } else {
         let mut parts = vec![Part::text(presentation.rules, Provenance::hub())];
         parts.extend(presentation.parts);
-        table.spoken(seat, id, parts, heard).await
+        table.spoken(seat, id, (presentation.history, parts), heard).await
     };
     match ended {
         Err(fault) => (Err(fault), None),
@@ -275,7 +324,7 @@ fn final_id(message: &MessageId) -> MessageId {
 /// Does the winner submit what was presented? Who cannot say so does.
 pub(super) async fn evaluate(table: Arc<Table>, presentation: Presentation) -> Evaluation {
     let (seat, attempt) = (presentation.seat, presentation.attempt);
-    if !table.is_agent(table.member(seat)) {
+    if !table.is_agent(seat) {
         return Evaluation::Submit;
     }
     let parts = presentation.parts.clone();

@@ -1,6 +1,6 @@
 //! The program `interlingua`: its commands, what they print and how they end.
 //!
-//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, `demo` starts one, and
+//! [`arguments`] is what can be typed. `check`, `import`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, `demo` starts one, and
 //! `mcp` is one where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
 mod agents;
@@ -18,12 +18,11 @@ mod did_you_mean;
 mod doctor;
 mod exit;
 mod ids;
+pub mod import;
 mod inbox;
 mod lines;
 mod list;
-pub mod massgen;
 mod mcp;
-mod migrate;
 mod open;
 mod pending;
 mod reply;
@@ -74,7 +73,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Demo(arguments) => demo::demo(&arguments),
         Command::Check(arguments) => check::check(&arguments),
-        Command::Migrate(arguments) => migrate::migrate(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Schema => {
             Screen::people().say(&format!("{:#}", crate::config::schema::schema()))?;
             Ok(Exit::Done)

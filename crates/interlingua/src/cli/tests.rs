@@ -124,7 +124,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "explain",
         "audit",
         "check",
-        "migrate",
+        "import",
         "schema",
         "doctor",
         "connect",

@@ -20,6 +20,7 @@ mod golden;
 mod hooks;
 mod hostile;
 mod hubs;
+mod importing;
 mod loops;
 mod losses;
 mod matrix;

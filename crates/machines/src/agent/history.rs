@@ -6,8 +6,7 @@ use interlingua_model::content::{Body, Input, Part, Provenance, Role, Turn};
 
 /// Earlier turns of the conversation, those the caller sent along, and what it asks now.
 pub fn history(earlier: &[Turn], input: &Input) -> Vec<Message> {
-    let turns = earlier.iter().chain(&input.history);
-    let mut messages: Vec<Message> = turns.filter(|turn| !turn.parts.is_empty()).map(message).collect();
+    let mut messages = messages(earlier.iter().chain(&input.history));
     let mut asked = input.parts.clone();
     match &input.args {
         Some(args) if asked.is_empty() => asked.push(Part::text(args.as_str(), Provenance::caller())),
@@ -19,6 +18,11 @@ pub fn history(earlier: &[Turn], input: &Input) -> Vec<Message> {
     }
     messages.push(Message::User(asked));
     messages
+}
+
+/// Turns as messages; a turn without content is none.
+pub(crate) fn messages<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> Vec<Message> {
+    turns.into_iter().filter(|turn| !turn.parts.is_empty()).map(message).collect()
 }
 
 fn message(turn: &Turn) -> Message {

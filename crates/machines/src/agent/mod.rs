@@ -43,6 +43,7 @@ use serde::{Deserialize, Serialize};
 pub use apply::{Damaged, fold};
 pub use context::Folded;
 pub use history::history;
+pub(crate) use history::messages;
 pub use layers::{Layer, Layers};
 pub use permit::permit;
 pub use plan::{Budget, Fold, Plan, Price, Tool, Window, offer};

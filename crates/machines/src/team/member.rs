@@ -14,15 +14,15 @@
 
 use super::tools::WORKFLOW;
 use super::{Brief, Called, Evaluation, Presentation, Tool, Turn, Workflow, offered_tools};
-use crate::agent::Plan;
+use crate::agent::{Plan, messages};
 use crate::llm::{Arguments, Message, Offered, ToolCall};
-use interlingua_model::content::{Part, Trust};
+use interlingua_model::content::{Part, Trust, Turn as Said};
 use interlingua_model::id::Text;
 use interlingua_model::json::Json;
 
 /// The run of a round: the agent with its own skills and budget, the team's rules and tools.
 pub fn seated(agent: &Plan, brief: &Brief) -> (Plan, Vec<Message>) {
-    let (mut plan, messages) = begin(agent, &brief.rules, &brief.parts, offered_tools(brief));
+    let (mut plan, messages) = begin(agent, &brief.rules, (&brief.history, &brief.parts), offered_tools(brief));
     let withheld = WORKFLOW.into_iter().filter(|name| !plan.decisions.iter().any(|tool| &*tool.name == *name));
     plan.withheld = withheld.map(Text::from).collect();
     (plan, messages)
@@ -30,15 +30,15 @@ pub fn seated(agent: &Plan, brief: &Brief) -> (Plan, Vec<Message>) {
 
 /// The run in which the winner presents. None of its decisions are judged: its text is the answer.
 pub fn presenting(agent: &Plan, presentation: &Presentation) -> (Plan, Vec<Message>) {
-    begin(agent, &presentation.rules, &presentation.parts, Vec::new())
+    begin(agent, &presentation.rules, (&presentation.history, &presentation.parts), Vec::new())
 }
 
 /// The run in which the winner judges what was presented.
 pub fn evaluating(agent: &Plan, presentation: &Presentation) -> (Plan, Vec<Message>) {
-    begin(agent, &presentation.rules, &presentation.parts, Tool::evaluation().to_vec())
+    begin(agent, &presentation.rules, (&presentation.history, &presentation.parts), Tool::evaluation().to_vec())
 }
 
-fn begin(agent: &Plan, rules: &Text, parts: &[Part], tools: Vec<Tool>) -> (Plan, Vec<Message>) {
+fn begin(agent: &Plan, rules: &Text, (history, parts): (&[Said], &[Part]), tools: Vec<Tool>) -> (Plan, Vec<Message>) {
     let mut plan = agent.clone();
     plan.instructions = format!("{}\n\n{rules}", agent.instructions).trim_start().into();
     plan.decisions = tools.into_iter().map(Tool::offered).collect();
@@ -46,7 +46,9 @@ fn begin(agent: &Plan, rules: &Text, parts: &[Part], tools: Vec<Tool>) -> (Plan,
     if !plan.decisions.is_empty() {
         plan.output = None;
     }
-    (plan, vec![Message::User(parts.to_vec())])
+    let mut shown = messages(history);
+    shown.push(Message::User(parts.to_vec()));
+    (plan, shown)
 }
 
 impl Tool {

@@ -56,7 +56,7 @@ pub use apply::{Damaged, fold};
 pub use brief::{Brief, Presentation};
 pub use member::{evaluating, presenting, seated};
 pub use outside::FINAL;
-pub use plain::read_plain;
+pub use plain::{ROUND, read_reply, verbs};
 pub use plan::{Ending, MAX_MEMBERS, Member, Mode, Novelty, Purse, Rules, TeamPlan, Times, Updates, WorkspaceFolders};
 pub use record::{Ignored, Record, Refusal, Stopped, Vote};
 pub use tools::{Tool, offered_tools};

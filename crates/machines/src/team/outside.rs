@@ -79,7 +79,9 @@ impl Team {
     }
 
     fn artifact_id(&self, given: &Given) -> ArtifactId {
-        ArtifactId::from(format!("{}-{}.{}", self.plan.id(given.seat), self.attempt, given.revision))
+        // The id stands in paths; the name of a member may be that of a skill.
+        let author = self.plan.id(given.seat).as_str().replace('/', ".");
+        ArtifactId::from(format!("{author}-{}.{}", self.attempt, given.revision))
     }
 
     /// How the exchange ends. Without an answer of the team's own, those of its members are the output; with one they were on

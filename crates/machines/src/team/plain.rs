@@ -1,15 +1,74 @@
-//! Members without tools. Members that only speak: a remote agent answers in words and calls no tool. What it says is read as a
-//! decision.
+//! Members without tools. Members that are not agents of this hub: a remote agent calls none of the team's tools. What it replies
+//! is read as a decision.
 //!
-//! A first line `vote: LABEL` (or `VOTE LABEL`) is a vote and the rest its reason; anything else is an answer. In a round
-//! that offers no answer a label standing alone is a vote as well.
+//! A structured part decides by the verbs themselves: `{"vote": {"agent_id": LABEL, "reason": TEXT}}`, `{"new_answer": {"content":
+//! TEXT}}`, or a call of one of them, `{"name": "vote", "arguments": {…}}`; so does a text that is such an object. In other words a
+//! first line `vote: LABEL` (or `VOTE LABEL`) is a vote and the rest its reason; anything else is an answer. In a round that offers no
+//! answer a label standing alone is a vote as well.
+//!
+//! A vote counts for a label that the member was shown, never for a name: whether a name is right would tell who is who.
 
-use super::{Called, Offer, Turn, Workflow};
-use interlingua_model::content::Trust;
+use bytes::Bytes;
+use serde_json::json;
+
+use super::tools::WORKFLOW;
+use super::{Brief, Called, Offer, Turn, Workflow, offered_tools};
+use interlingua_model::content::{Body, Part, Provenance, Trust};
 use interlingua_model::id::Text;
+use interlingua_model::json::{Json, Tree};
+
+/// The key of the structured part that says what a member may decide.
+pub const ROUND: &str = "interlingua/team";
+/// Stands for a choice that is no label the member was shown. No member has a name with a space.
+const UNKNOWN: &str = "this label";
+
+/// The verbs of a round as a structured part, for a member whose program reads them.
+pub fn verbs(brief: &Brief) -> Part {
+    let verbs = offered_tools(brief)
+        .into_iter()
+        .map(|tool| json!({"name": tool.name, "description": tool.description, "input": tool.input.0}));
+    let verbs: Vec<serde_json::Value> = verbs.collect();
+    Part::new(Body::Data(json!({ROUND: {"verbs": verbs, "labels": brief.choices}}).into()), Provenance::hub())
+}
+
+/// What a whole reply decides. A structured part that names no verb is content like any other.
+pub fn read_reply(parts: &[Part], offer: Offer, choices: &[Text]) -> Turn {
+    let trust = parts.iter().map(|part| part.provenance.trust).min().unwrap_or(Trust::Peer).min(Trust::Peer);
+    let text = parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n");
+    let mut calls: Vec<Called> = Vec::new();
+    let written = Json::parse(Bytes::copy_from_slice(text.trim().as_bytes())).ok();
+    for data in parts.iter().filter_map(Part::as_data).chain(&written) {
+        calls.extend(decisions(data, choices).map(|what| Called { id: "said".into(), what }));
+    }
+    if calls.is_empty() {
+        return read_plain(&text, offer, choices, trust);
+    }
+    Turn { calls, text: text.into(), trust }
+}
+
+/// The verbs of an object, each with its arguments.
+fn decisions(data: &Json, choices: &[Text]) -> impl Iterator<Item = Workflow> {
+    let called = data.get("name").and_then(Tree::as_str).zip(data.get("arguments"));
+    let own = WORKFLOW.into_iter().filter_map(|verb| Some((verb, data.get(verb)?)));
+    let named = called.filter(|(name, _)| WORKFLOW.contains(name));
+    named.into_iter().chain(own).map(|(verb, args)| decision(verb, args, choices))
+}
+
+fn decision(verb: &str, args: &Tree, choices: &[Text]) -> Workflow {
+    match (Workflow::read(verb, &Json::from_tree(args.clone())), args.as_str()) {
+        (Workflow::NewAnswer { content: None }, Some(content)) => Workflow::NewAnswer { content: Some(content.into()) },
+        (Workflow::Vote { choice, reason }, said) => {
+            let choice = said.unwrap_or(&choice);
+            let label = choice.split_once('.').map_or(choice, |(label, _)| label).trim();
+            let shown = choices.iter().find(|shown| shown.eq_ignore_ascii_case(label));
+            Workflow::Vote { choice: shown.cloned().unwrap_or_else(|| UNKNOWN.into()), reason }
+        }
+        (decided @ (Workflow::NewAnswer { .. } | Workflow::Stop { .. } | Workflow::Other(_)), _) => decided,
+    }
+}
 
 /// The one call a text stands for.
-pub fn read_plain(text: &str, offer: Offer, choices: &[Text], trust: Trust) -> Turn {
+fn read_plain(text: &str, offer: Offer, choices: &[Text], trust: Trust) -> Turn {
     let text = text.trim();
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let what = match vote(first, offer, choices) {
@@ -47,7 +106,38 @@ mod tests {
 
     fn read(text: &str, offer: Offer) -> Workflow {
         let choices: Vec<Text> = vec!["agent1".into(), "agent2".into()];
-        read_plain(text, offer, &choices, Trust::Peer).calls.remove(0).what
+        read_reply(&[Part::text(text, Provenance::hub())], offer, &choices).calls.remove(0).what
+    }
+
+    fn structured(data: serde_json::Value) -> Vec<Workflow> {
+        let choices: Vec<Text> = vec!["agent1".into(), "agent2".into()];
+        let part = Part::new(Body::Data(data.into()), Provenance::hub());
+        let turn = read_reply(&[part], Offer::AnswerOrVote, &choices);
+        assert_eq!(turn.trust, Trust::Peer, "whatever it claims");
+        turn.calls.into_iter().map(|call| call.what).collect()
+    }
+
+    #[test]
+    fn a_structured_part_decides_by_the_verbs_themselves() {
+        let vote = json!({"agent_id": "Agent2.3", "reason": "clearer"});
+        let content = Workflow::NewAnswer { content: Some("Forty-two.".into()) };
+        assert_eq!(structured(json!({"vote": vote})), [vote_for("agent2", "clearer")]);
+        assert_eq!(structured(json!({"name": "vote", "arguments": vote})), [vote_for("agent2", "clearer")]);
+        assert_eq!(structured(json!({"new_answer": {"content": "Forty-two."}})), std::slice::from_ref(&content));
+        assert_eq!(structured(json!({"new_answer": "Forty-two."})), std::slice::from_ref(&content));
+        assert_eq!(read(r#"{"new_answer": "Forty-two."}"#, Offer::AnswerOrVote), content, "written as text");
+        assert_eq!(structured(json!({"vote": vote, "new_answer": "x"})).len(), 2, "judged as one thing too many");
+        assert_eq!(structured(json!({"temperature": 7})), [Workflow::NewAnswer { content: None }], "content");
+    }
+
+    #[test]
+    fn attack_a_vote_for_a_name_or_an_unseen_label_is_for_nobody() {
+        for choice in ["bob", "agent9", "", "agent1\nagent2"] {
+            let [Workflow::Vote { choice, .. }] = &structured(json!({"vote": {"agent_id": choice}}))[..] else {
+                panic!("a vote")
+            };
+            assert_eq!(&**choice, UNKNOWN);
+        }
     }
 
     fn vote_for(choice: &str, reason: &str) -> Workflow {

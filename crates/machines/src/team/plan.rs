@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Seat;
-use interlingua_model::content::Trust;
+use interlingua_model::content::{Part, Trust, Turn};
 use interlingua_model::fault::{Fault, FaultKind};
 use interlingua_model::id::{PeerId, Text};
 
@@ -18,6 +18,12 @@ pub struct TeamPlan {
     /// In the order of registration, which decides ties.
     pub members: Vec<Member>,
     pub task: Text,
+    /// What came with the question beside its words: data, pictures, files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub material: Vec<Part>,
+    /// What was said in the conversation before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Turn>,
     /// Of whoever asked.
     pub trust: Trust,
     pub rules: Rules,
@@ -42,11 +48,14 @@ pub struct Member {
     pub subtask: Option<Text>,
     /// Where its files are: a path that says nothing about whether two answers are the same.
     pub workspace: Option<Text>,
+    /// It is not an agent of this hub: it decides in words or in a structured part, and never learns a name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
 }
 
 impl Member {
     pub fn new(id: impl Into<PeerId>) -> Member {
-        Member { id: id.into(), subtask: None, workspace: None }
+        Member { id: id.into(), subtask: None, workspace: None, outside: false }
     }
 }
 
@@ -175,6 +184,8 @@ impl TeamPlan {
         TeamPlan {
             members: members.into_iter().collect(),
             task: task.into(),
+            material: Vec::new(),
+            history: Vec::new(),
             trust: Trust::Caller,
             rules: Rules::default(),
             found: None,
@@ -219,6 +230,11 @@ impl TeamPlan {
         let own = self.id(seat);
         let before = self.members.iter().filter(|member| member.id < *own).count();
         format!("agent{}", before + 1)
+    }
+
+    /// What a reader is told of a member at the end: its name, unless the reader is not of this hub.
+    pub fn named_to(&self, reader: Seat, seat: Seat) -> String {
+        if self.members[reader.0].outside { self.label(seat) } else { self.id(seat).to_string() }
     }
 
     /// Whom a vote means: a label, a label with a revision, or a real id.

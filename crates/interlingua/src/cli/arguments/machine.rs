@@ -109,8 +109,8 @@ pub struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct MigrateArguments {
-    /// Read this MassGen configuration file
+pub struct ImportArguments {
+    /// Read this file: a MassGen configuration, or the MCP servers of an editor or a chat program
     pub file: PathBuf,
 }
 

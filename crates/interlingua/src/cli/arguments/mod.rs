@@ -14,7 +14,7 @@ pub use asking::{
 };
 pub use hub::{HubArguments, Token};
 pub use machine::{
-    CheckArguments, ConnectArguments, DemoArguments, DeviceArguments, DoctorArguments, McpArguments, MigrateArguments,
+    CheckArguments, ConnectArguments, DemoArguments, DeviceArguments, DoctorArguments, ImportArguments, McpArguments,
     ServeArguments,
 };
 
@@ -131,11 +131,18 @@ Examples:
 
 Exits with 3 if there is a problem.")]
     Check(CheckArguments),
-    /// Convert a MassGen configuration to a hub configuration and print it
-    #[command(after_help = "\
+    /// Convert a configuration of another program to a hub configuration and print it
+    #[command(
+        alias = "migrate",
+        after_help = "\
 Examples:
-  interlingua migrate massgen.yaml > hub.yaml    report what is not converted on stderr")]
-    Migrate(MigrateArguments),
+  interlingua import massgen.yaml > hub.yaml         convert agents and team of MassGen
+  interlingua import .cursor/mcp.json > hub.yaml     convert the MCP servers of an editor
+
+Reports what became of every key on stderr. Runs nothing that the file names, and copies no secret.
+Exits with 3 if the result needs changes before a hub reads it."
+    )]
+    Import(ImportArguments),
     /// Print the JSON Schema of the configuration, with every key
     #[command(after_help = "\
 Examples:

@@ -22,10 +22,10 @@ fn block(value: &Value, depth: usize, text: &mut String) {
         let line = flow(value);
         let large = depth < 2 && matches!(value, Value::Object(members) if !members.is_empty());
         if value.is_object() && (large || line.len() > LINE) {
-            text.push_str(&format!("{key}:\n"));
+            text.push_str(&format!("{}:\n", word(key)));
             block(value, depth + 1, text);
         } else {
-            text.push_str(&format!("{key}: {line}\n"));
+            text.push_str(&format!("{}: {line}\n", word(key)));
         }
     }
 }
@@ -34,18 +34,24 @@ fn block(value: &Value, depth: usize, text: &mut String) {
 fn flow(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            let members: Vec<String> = members.iter().map(|(key, value)| format!("{key}: {}", flow(value))).collect();
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("{}: {}", word(key), flow(value))).collect();
             format!("{{ {} }}", members.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::String(text) if is_plain(text) => text.clone(),
-        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
+        Value::String(text) => word(text),
+        Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
     }
+}
+
+/// A text that names of another file cannot break out of: quoted, unless it is a plain word.
+fn word(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { Value::from(text).to_string() }
 }
 
 /// A word that means nothing else in YAML.
 fn is_plain(text: &str) -> bool {
     let word = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
-    word && !["true", "false", "null", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str())
+    word && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&text.to_lowercase().as_str())
 }
