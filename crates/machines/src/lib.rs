@@ -1,5 +1,4 @@
-//! Pure state machines. What decides: pure state machines. They are given records and inputs, and return records and effects;
-//! whoever runs them does the I/O.
+//! Pure state machines. They take records and inputs and return records and effects; their driver does the I/O.
 //!
 //! Reading order: [`task`] (the life of a kept exchange), [`agent`] (a language model that uses skills), [`team`] (several that answer
 //! and vote), [`graph`] (a plan of many calls), [`llm`] (what a language model is asked and says), [`words`] (plain words to skills),

@@ -1,9 +1,9 @@
-//! HTTP addresses. Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that
-//! `file:`, `data:` and the browser's own pages cannot be written down.
+//! HTTP addresses, as far as they decide which host is contacted. Only `http` and `https` are accepted, so `file:`, `data:` and the
+//! browser's own pages cannot be expressed.
 //!
 //! Host and port are read by `url`, as browsers read them. A browser repairs much: it reads `0x7f.1` as a number, `\` as `/`,
-//! `%2e` as a dot, and drops tabs. Whoever repairs in another way arrives at another host, so what would have to be repaired is
-//! refused: the host that is written is the host that is meant.
+//! `%2e` as a dot, and drops tabs. A parser that repairs in another way reads another host, so an address that needs repair is
+//! refused: the host that is written is the host that is contacted.
 
 use std::fmt;
 use std::net::IpAddr;

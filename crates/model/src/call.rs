@@ -1,4 +1,4 @@
-//! Calls. A call: what is asked for, of whom, and what its caller can take.
+//! Calls: what the caller asks for, the target, and what the caller can receive.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Faults. What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause
-//! for the log.
+//! Faults: a closed list of kinds, the origin, whether to retry, a public text for the other side and a private cause for the log.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Ids and scalars. Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous
-//! caller's task, which is why a [`TaskId`] has 128 random bits.
+//! Ids and scalars. Knowing an id grants no right, with one exception: the task of an Anonymous caller, which is why a [`TaskId`] has 128
+//! random bits.
 
 use std::fmt;
 use std::str::FromStr;

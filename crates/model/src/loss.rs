@@ -1,4 +1,4 @@
-//! Translation losses. What a translation could not carry. A loss is data: it travels, is journaled and is shown.
+//! Translation losses: what a translation could not carry. A loss is data: it is sent along, journaled and shown.
 
 use serde::{Deserialize, Serialize};
 

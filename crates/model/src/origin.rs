@@ -1,9 +1,9 @@
-//! Provenance of a call. Where a call came from: what it came in by, and what led to it inside this hub or at hubs before it.
+//! Provenance of a call: the wire it arrived by, and the chain of causes inside this hub and at the hubs before it.
 //!
-//! A call that the hub makes itself, for a plan, an agent, a team or a device, is made on behalf of another one and has all of
-//! that one's origin: its wires, its lowest trust, the rules of every agent on the way, the workspace it is to work in. Nothing
-//! can be taken out of an origin, so a call that is forbidden stays so whatever it is wrapped in. What a wire says in metadata
-//! is no part of it; what a hub before this one tells ([`Origin::told`]) only adds to what forbids.
+//! A call that the hub makes itself, for a plan, an agent, a team or a device, is made on behalf of another call and inherits that call's
+//! whole origin: its wires, its lowest trust, the rules of every agent on the way, and its workspace. Nothing can be removed from an
+//! origin, so a forbidden call stays forbidden whatever wraps it. Metadata of a wire is not part of an origin. What a previous hub reports
+//! ([`Origin::told`]) can only add restrictions.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! Percent-encoding. Text as one component of an address (RFC 3986, section 2.1): everything but the unreserved characters is
-//! escaped.
+//! Percent-encoding of text as one component of a URL (RFC 3986, section 2.1): everything but the unreserved characters is escaped.
 
 use std::borrow::Cow;
 

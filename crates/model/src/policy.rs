@@ -1,11 +1,10 @@
-//! Authorization port. Who may do what: the question, the answer, and the port behind which rules that somebody wrote are
-//! judged.
+//! Authorization port: the question, the answer, and the trait behind which an operator's rules are evaluated.
 //!
-//! There are two steps. [`Judge::could`] is asked when a skill is looked for or listed, before its arguments are known; its
-//! answers can be kept. [`Judge::decide`] is asked once the call is whole. A judge sees one link of a chain at a time: the
-//! chain's rights are the intersection, and that rule is the hub's, not the judge's.
+//! There are two steps. [`Judge::could`] is called when a skill is looked up or listed, before its arguments are known; its answers can be
+//! cached. [`Judge::decide`] is called when the call is complete. A judge sees one link of a chain at a time: the rights of the chain are
+//! the intersection, and the hub applies that rule, not the judge.
 //!
-//! Deliberately absent: any language of rules, and the rule that the hub's own Owner may everything.
+//! Deliberately absent: a rule language, and the rule that the hub's own Owner may do everything.
 
 use std::fmt;
 use std::sync::Arc;

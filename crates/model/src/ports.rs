@@ -1,7 +1,7 @@
-//! Storage ports. What durable storage must offer. Drivers implement these; nothing above knows which one runs.
+//! Storage ports: what durable storage must offer. Drivers implement these traits; the code above does not know which driver runs.
 //!
-//! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
-//! cut. Records are opaque to a driver; it never parses one.
+//! A write is acknowledged when it is appended and synced: a future returned here resolves only when the bytes would survive a power cut.
+//! Records are opaque to a driver; it never parses one.
 
 use std::fmt;
 use std::future::Future;

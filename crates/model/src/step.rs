@@ -1,5 +1,4 @@
-//! A step: one thing that is done on the way to an answer. A call that an agent makes, a tool that its caller runs for it, a
-//! turn of a member of a team.
+//! Steps of the work on an answer: a call by an agent, a tool that its caller runs for it, a turn of a member of a team.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Transcript. What an exchange said and made on its way, for a reader that tells it as one answer: bounded, whatever the peer
+//! Transcript: the texts and artifacts of an exchange, collected for a protocol that returns one answer. It is bounded, whatever the peer
 //! streams.
 
 use std::collections::BTreeMap;

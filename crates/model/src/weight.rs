@@ -1,5 +1,5 @@
-//! Memory size. About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and
-//! messages between agents say it where they are defined.
+//! Approximate memory size of values, for code that bounds what it holds. Parts, chunks, questions and messages between agents implement it
+//! where they are defined.
 
 use crate::call::{Ask, Call, ClientTool};
 use crate::content::{Input, Part};

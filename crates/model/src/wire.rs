@@ -1,5 +1,5 @@
-//! Protocol name and original message. The protocol a call or a definition came by, and what was written in it: for a peer or
-//! caller that speaks the same one.
+//! Name of the protocol that a call or a definition arrived by, and its original message, for a peer or caller that speaks the same
+//! protocol.
 
 use std::borrow::Cow;
 

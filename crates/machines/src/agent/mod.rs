@@ -13,9 +13,9 @@
 //! | any | the budget is used up, cancelled | Done, with what there is |
 //!
 //! What the agent may do is fixed when it begins: its skills, its budget, its rules of consent. What it reads only lowers
-//! the trust of the run, and with it what goes without a human yes ([`mod@permit`]).
+//! the trust of the run, and with it what runs without approval ([`mod@permit`]).
 //!
-//! After a crash a model is asked again, since asking has no effects; a call that was made is taken up under the id it had
+//! After a crash a model is asked again, since asking has no effects; a call that was made is resumed under the id it had
 //! ([`child`]), so the hub hands back the exchange there is and nothing is done twice.
 //!
 //! [`Run::decide`] may refuse and changes nothing; its records are one atomic append. [`Run::apply`] runs after the append

@@ -1,5 +1,5 @@
-//! Task graph. A plan of many calls, some of which wait for others, as a state machine: a fold of its records, the same code
-//! live and on replay.
+//! Task graph: a plan of many calls with dependencies, as a state machine. Its state is a fold of its records, with the same code live and
+//! on replay.
 //!
 //! [`Graph::decide`] may refuse and changes nothing; its records are one atomic append. [`Graph::apply`] runs after the append
 //! and cannot fail. What follows from a record by rule alone (who becomes ready, who is skipped, when all is over) is worked out

@@ -1,5 +1,4 @@
-//! Rate limit of a provider. How many questions one provider is asked at once, and how many in a minute. Whoever must wait is
-//! told until when.
+//! Rate limit of a provider: concurrent requests, and requests in a minute. A request that must wait is given the time until which.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! Members without tools. Members that only speak: a remote agent answers in words and calls no tool. What it says is read as a
-//! decision.
+//! Members without tools: a remote agent answers in words and calls no tool, so its text is read as a decision.
 //!
 //! A first line `vote: LABEL` (or `VOTE LABEL`) is a vote and the rest its reason; anything else is an answer. In a round
 //! that offers no answer a label standing alone is a vote as well.

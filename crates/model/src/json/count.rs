@@ -1,4 +1,4 @@
-//! Value count. How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
+//! Counts the values in bytes that claim to be JSON, while they arrive and before anything is parsed.
 
 use super::reader::most_values;
 

@@ -1,8 +1,8 @@
-//! JSON carried as checked bytes: UTF-8, bounded depth and number of values, no duplicate keys, no lone surrogates. Policy, validation and the
-//! far side then read the same thing.
+//! JSON carried as checked bytes: UTF-8, bounded depth and number of values, no duplicate keys, no lone surrogates. Policy, validation and
+//! the receiver therefore read the same value.
 //!
-//! [`Reader`] is the one scanner; every JSON decoder of the hub is written on it, so nothing is checked twice and the checks
-//! cannot be forgotten. [`Json`] is a checked slice with a tree made on first use.
+//! [`Reader`] is the only scanner. Every JSON decoder of the hub uses it, so nothing is checked twice and no check can be forgotten.
+//! [`Json`] is a checked slice that builds its tree on first use.
 
 mod count;
 mod reader;

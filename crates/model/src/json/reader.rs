@@ -1,5 +1,5 @@
 //! A pull reader over bytes. It checks what it passes: grammar (RFC 8259), UTF-8, depth, number of values, duplicate keys (compared after
-//! unescaping), lone surrogates. A value that was checked before is only walked: nothing in it is checked again.
+//! unescaping) and lone surrogates. A value that was checked before is walked without checking it again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
