@@ -1,6 +1,5 @@
-//! Memory budget and timeouts for responses of peers (backpressure). What peers answer is bounded: how long one message may be
-//! (`limits.body`), how long it may take from its first byte to its last (`limits.message_time`), and how much all of them hold of
-//! memory together (`limits.answers`).
+//! Memory budget and timeouts for responses of peers (backpressure): the length of one message (`limits.body`), the time from its first
+//! byte to its last (`limits.message_time`), and the memory of all of them together (`limits.answers`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

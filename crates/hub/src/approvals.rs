@@ -1,7 +1,6 @@
-//! Pending approvals as approvers see them: which calls are pending and what is known of each, and why a question cannot be decided
-//! any more.
+//! Pending approvals as approvers see them: the pending calls with what is known of each, and why a question can no longer be decided.
 //!
-//! Whoever neither owns a task nor may approve what it asked learns nothing of it: for them it is not there.
+//! A caller that neither owns a task nor may approve its question learns nothing of the task: it is reported as not found.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,11 +1,10 @@
-//! Artifact store. Artifacts that agents share: their content stored once under its digest, and beside it who made it and who
-//! may read it.
+//! Artifact store for agents: content is stored once under its digest, with the maker and the access list beside it.
 //!
-//! Nobody named on the list is nobody but whoever made it. An artifact that a task made is found under the task's id and its
-//! own, by the task's owner and by those its header names; it is not stored a second time.
+//! An empty access list means that only the maker can read the artifact. An artifact that a task made is found under the task's id and its
+//! own, by the task's owner and by the readers that its header names; it is not stored a second time.
 //!
-//! What was shared does not change: another content is another artifact. Content is removed by the rule of
-//! `retention.artifacts`, the oldest first; what is forgotten is not to be found any more, and its bytes go by that rule.
+//! A shared artifact does not change: other content is another artifact. The rule `retention.artifacts` removes content, the oldest first;
+//! a removed artifact is not found any more, and its bytes are deleted by that rule.
 
 use std::collections::BTreeSet;
 

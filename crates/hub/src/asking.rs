@@ -1,8 +1,8 @@
-//! `hub/ask`. Words as the arguments of a skill: `hub/ask`, for wires that have no verb for plain words, and the names by which
-//! a question finds the peer it is for.
+//! `hub/ask`: plain words as the arguments of a skill, for protocols that have no verb for plain words, and the names by which a question
+//! selects its peer.
 //!
-//! A call of `hub/ask` is rewritten at the door: from there on it is a call in words, of one peer or of whoever fits, and
-//! resolves, asks back and is confirmed like any other. It never reaches a peer under its own name.
+//! A call of `hub/ask` is rewritten when it enters the hub: from there on it is a call in words, to one peer or to any that fits, and is
+//! resolved, asks questions and is confirmed like any other. It never reaches a peer under its own name.
 
 use std::collections::BTreeMap;
 

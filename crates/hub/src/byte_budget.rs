@@ -1,11 +1,11 @@
-//! Byte budget (backpressure): how much memory messages hold at once, all of them together. One message has its own limit; without
-//! this one, many of them at once could take all the memory there is.
+//! Byte budget (backpressure): the memory that all messages together may hold at once. One message has its own limit; without this budget,
+//! many of them at once could take all memory.
 //!
-//! Small messages hold nothing, so plain calls go on whatever the large ones do, and pay nothing. A message that says its length
-//! takes all of that as soon as it is not small any more, so that what was begun can end; one that does not takes more as it
-//! grows. Who finds no room waits a moment and is then refused as busy. Who holds some and hardly sends gives way to who waits.
+//! Small messages take nothing from the budget, so plain calls proceed at no cost whatever the large ones do. A message with a declared
+//! length reserves all of it as soon as it is not small any more, so that what was begun can end; one without reserves more as it grows. A
+//! message without budget waits a moment and is then refused as busy. A slow sender that holds budget is ended for those that wait.
 //!
-//! What is made of a message counts too: many small values take many times their bytes, so they are counted as they come.
+//! Decoded values count too: many small values take many times their bytes, so they are counted while they arrive.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Call router. Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The
-//! program that assembles the hub says which router that is.
+//! Port of the call router: an optional router sends each call of an agent as a message of its own on its way to the hub. The program that
+//! assembles the hub chooses the router.
 
 use std::fmt::Debug;
 use std::time::Duration;

@@ -1,8 +1,7 @@
-//! Conversations: their self-proving tokens, and their turn counters, which are the hub's.
+//! Conversations: their self-proving tokens, and their turn counters, which the hub owns.
 //!
-//! A token is an id and its authentication code for one owner. So a token that nobody ever brings back costs no storage,
-//! and one that is altered, guessed or somebody else's opens nothing. What a conversation holds is written before the answer
-//! leaves.
+//! A token is an id and its authentication code for one owner. An unused token therefore costs no storage, and one that is altered, guessed
+//! or another owner's opens nothing. The content of a conversation is written before the answer is sent.
 
 use bytes::Bytes;
 use hex::FromHex as _;

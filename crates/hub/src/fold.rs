@@ -1,8 +1,7 @@
-//! Event sourcing. The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
+//! State of a stored exchange, folded from its journal (event sourcing), and the snapshots that keep folding a long journal cheap.
 //!
-//! A snapshot is a fold that was written down. It saves reading the records behind it and never replaces them: one that
-//! cannot be read is passed over. It is made from what stands in the journal, not from the running exchange, because only
-//! there every secret has become a name.
+//! A snapshot is a stored fold. It saves reading the records behind it and never replaces them: an unreadable snapshot is ignored. It is
+//! made from the journal, not from the running exchange, because only in the journal every secret has been replaced by its reference.
 
 use interlingua_machines::task::{Task, fold};
 use interlingua_model::ports::is_last;

@@ -1,7 +1,7 @@
-//! Approval history. The last approved call of each skill by each caller, so that an approver sees what differs this time.
+//! Approval history: the last approved call of each skill by each caller, so that an approver sees what differs this time.
 //!
-//! A record only names the question. What was approved, when and by whom stands in the journal of its task, and is gone with it.
-//! The record is written after the journal: a crash between the two leaves the approval before it as the last one.
+//! A record only names the question. The journal of its task holds what was approved, when and by whom, and both are removed together. The
+//! record is written after the journal: after a crash between the two, the approval before it is still the last one.
 
 use bytes::Bytes;
 use interlingua_model::ports::Expect;

@@ -1,9 +1,9 @@
-//! Hooks (policy callouts): somebody else is asked before a call goes to its peer, informed after it came back, and of pending
+//! Hooks (policy callouts): an external party is asked before a call goes to its peer, and informed after it came back and of pending
 //! approvals.
 //!
-//! A hook before may refuse a call or change its arguments; it is asked before the human yes, so that what is approved is what
-//! is sent. A hook after may withhold a result. What was streamed on the way has been seen by then. Programs and addresses of
-//! the configuration are hooks (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
+//! A hook before a call may refuse it or change its arguments; it runs before the approval, so that what is approved is what is sent. A
+//! hook after a call may withhold the result. Streamed output has been seen by then. Programs and addresses of the configuration are hooks
+//! (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
 //!
 //! Deliberately absent: hooks that see tokens or messages as they were on the wire.
 

@@ -1,5 +1,4 @@
-//! Registration and full-text index. The registry as the rest of the hub uses it: registering a peer also puts its skills into
-//! the full-text index.
+//! Registration of peers with the full-text index: registering a peer also indexes its skills.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Embedding interface. What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own,
-//! background work, the time, the audit, and what configuration changes while the hub runs.
+//! Embedding interface: what protocols, agents, sites and tools use of a hub besides opening exchanges. It offers records of their own,
+//! background work, the time, the audit log, and settings that change while the hub runs.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Blob offloading. Large content goes into the blob store, and only its name travels: the journal holds no megabytes. On its way out
-//! it is read as it is sent, so a slow reader holds one piece.
+//! Blob offloading: large content goes into the blob store, and the journal holds its name only. Outgoing content is read while it is sent,
+//! so a slow reader holds one piece in memory.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! The hub: one entry point for every call of every protocol, and what stands behind it.
+//! The hub: one entry point for every call of every protocol, and the phases behind it.
 //!
-//! Life of an exchange, by the names of the functions: `accept` and `decode` (edges), `authenticate`, then here `resolve`,
-//! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the edge `encode`, `respond`.
+//! Life of an exchange, by the names of the functions: `accept` and `decode` (protocol endpoints), `authenticate`, then here `resolve`,
+//! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the endpoint `encode`, `respond`.
 //!
-//! An exchange that is not kept is polled in its caller's task: nothing is spawned and nothing is written. One that is kept
-//! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
+//! An exchange that is not stored is polled in its caller's task: nothing is spawned and nothing is written. A stored exchange is run by
+//! the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
 
 #![warn(missing_docs)]
 

@@ -1,8 +1,8 @@
-//! Rate limits, byte limits and concurrency limits by rule (token buckets): for whom, for each of what.
+//! Rate limits, byte limits and concurrency limits by rule (token buckets): each rule names its callers and what it counts by.
 //!
-//! A rule speaks of calls once it is known which skill of which peer they are for, so that one who may not call it learns
-//! nothing. What a rule remembers is bounded ([`interlingua_machines::limit`]), and outlives a reload that leaves the rule alone.
-//! The rate of each caller and the bound on all that runs stand before it, in [`super::admission`].
+//! A rule applies to a call after its peer and skill are resolved, so that a caller without permission learns nothing. The state of a rule
+//! is bounded ([`interlingua_machines::limit`]), and survives a reload that does not change the rule. The rate of each caller and the bound
+//! on all running calls come first, in [`super::admission`].
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! SSRF guard for the hub's own listeners. Where this hub listens: nothing that it sends goes there unless configuration says so.
+//! SSRF guard for the hub's own listeners: the hub sends no request to its own listening addresses unless configuration allows it.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Broadcast of notices. News of peers for whoever listens: a list that changed, a resource that was updated, an event that was
-//! published.
+//! Broadcast of notices: a list that changed, a resource that was updated, an event that was published.
 //!
-//! Not kept: somebody who was away asks for the state itself. A listener that falls behind is told so and does the same.
+//! Notices are not stored: a listener that was away reads the state itself. A listener that falls behind is notified of that and does the
+//! same.
 
 use interlingua_model::{Kinds, Notice, PeerId};
 use tokio::sync::broadcast;

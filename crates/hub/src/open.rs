@@ -1,4 +1,4 @@
-//! Opens an exchange: a call from a proven principal is admitted, prepared and started.
+//! Opens an exchange: a call from an authenticated principal is admitted, prepared and started.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,9 +1,8 @@
-//! Authorization. Who may do what: one decision function for every path. What cannot be called is not listed, and looks like it is
-//! not there.
+//! Authorization: one decision function for every path. A skill that a caller may not call is not listed, and is treated as not found.
 //!
-//! Without rules of somebody's own the scopes of credentials decide. With them ([`Judge`]) the rules decide, and scopes
-//! only narrow which skills a credential reaches. Either way a chain may do what every link of it may, and the hub's Owner
-//! everything: whoever owns the hub writes the rules.
+//! Without operator rules the scopes of credentials decide. With rules ([`Judge`]) the rules decide, and scopes only narrow which skills a
+//! credential reaches. In both cases a chain may do only what every link may do, and the hub's Owner may do everything, because the Owner
+//! writes the rules.
 
 use std::sync::{Arc, LazyLock};
 

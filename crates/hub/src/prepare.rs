@@ -1,6 +1,5 @@
-//! Preparation of a call. The phases between the door and the peer: `resolve`, `validate`, `authorize`, `confirm`. They run
-//! when a call arrives, and again after every answer to a question of the hub's own, because policy and definitions may have
-//! changed meanwhile.
+//! Preparation of a call, the phases between entry and dispatch: `resolve`, `validate`, `authorize`, `confirm`. They run when a call
+//! arrives, and again after every answer to a question of the hub's own, because policy and definitions may have changed meanwhile.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Re-authorization of running calls. What lasts is asked about again when the rules are replaced. Whoever waits for an exchange, or
-//! reads one as it goes on, hears nothing more of what the new rules do not allow: a stream, a message that waits on a socket, a
-//! plain wait all end with the same fault, which each wire tells as it tells any other. Rules that still allow it disturb nobody.
+//! Re-authorization of running calls when the rules are replaced. A caller that waits for an exchange, or follows one, receives nothing
+//! more of what the new rules forbid: a stream, a pending message on a socket and a plain wait all end with the same fault, which each
+//! protocol encodes like any other. Calls that the rules still allow are not disturbed.
 //!
-//! The same decision as at the door, over the call as it was sent. What becomes of the exchange is not decided here: its
-//! caller has left, and the caller's manners say what then.
+//! The decision is the same as on entry, over the call as it was sent. This module does not decide what happens to the exchange: it is
+//! treated as if its caller had disconnected.
 
 use std::sync::Arc;
 

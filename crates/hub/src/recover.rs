@@ -1,4 +1,4 @@
-//! Crash recovery. After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
+//! Crash recovery: folds every unfinished task from its journal and continues it by the crash rule.
 
 use std::collections::HashSet;
 use std::future::ready;

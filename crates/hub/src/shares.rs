@@ -1,12 +1,10 @@
-//! Memory budget with a share for each caller. What the hub holds in memory for its callers beyond one request: how many bytes all of
-//! it may take, and how many of these may be one caller's. One table for each kind of thing; who takes a [`Share`] gives it back by
-//! dropping it.
+//! Memory budget with a share for each caller, for what the hub holds beyond one request: a limit in bytes for all callers, and a limit for
+//! one. There is one table for each kind of data; dropping a [`Share`] returns it.
 //!
-//! One caller may have a quarter of a table. All anonymous callers are one caller here, and so are all orchestrators, whose
-//! names are their own choice; what an agent does for a caller is the caller's. The hub's Owner may have all of it.
+//! One caller may use a quarter of a table. All anonymous callers count as one, and so do all orchestrators, because they choose their own
+//! names; what an agent does for a caller counts for the caller. The hub's Owner may use all of it.
 //!
-//! Whether somebody who finds no room is refused, or something older gives way ([`Shares::most_of`]), is for whoever holds the
-//! things to say.
+//! The code that holds the data decides whether a caller without budget is refused, or older data is evicted ([`Shares::most_of`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Signals to running exchanges, and reads of kept ones. "Not yours" looks like "not there", and is found out by the same work: the
-//! row is read and its owner compared, so that the time of an answer tells no more than its words.
+//! Signals to running exchanges, and reads of stored ones. A task of another owner is reported as not found, after the same work: the row
+//! is read and its owner compared, so response times reveal nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Task supervisor. The one place that starts background work. Everything started here is counted and awaited when the hub stops.
-//! What panics ends alone; where it was is told by [`interlingua_telemetry::panics`].
+//! Task supervisor: the only place that starts background work. All of it is counted and awaited when the hub stops. A panic ends its own
+//! task only; [`interlingua_telemetry::panics`] logs where it happened.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;

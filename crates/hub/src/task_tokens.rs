@@ -1,5 +1,5 @@
-//! Task tokens. Promises: a token that finds a task again, for whoever was given it. It is sealed to this hub, this use and its
-//! owner: no name that could be guessed or passed on.
+//! Task tokens: a token finds a task again for the caller that received it. It is sealed to this hub, this use and its owner, so it can
+//! neither be guessed nor used by another caller.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

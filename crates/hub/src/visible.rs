@@ -1,5 +1,5 @@
-//! Visibility filter. What one caller may see and call. What may not be called is not listed, and what is not listed is not there:
-//! every list, search and card of every protocol is made from this view, so that this is decided in one place.
+//! Visibility filter: the skills that one caller may see and call. A skill that may not be called is not listed, and an unlisted skill is
+//! treated as not found. Every list, search and card of every protocol is made from this view, so the decision is made in one place.
 
 use std::sync::Arc;
 

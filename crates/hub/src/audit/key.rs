@@ -1,8 +1,8 @@
-//! Signing keys of the audit log: the one that signs, and the public halves of all that ever did.
+//! Signing keys of the audit log: the current key, and the public halves of all earlier ones.
 //!
-//! Both are in one record, sealed with the hub's keys like every credential. A key is changed while the hub runs: the old one
-//! signs a last checkpoint that names the new one ([`interlingua_machines::audit`]). Until that is written both are kept, so a hub
-//! that was killed in between goes on with the one the chain knows.
+//! Both are in one record, sealed with the hub's keys like every credential. A key is changed while the hub runs: the old key signs a last
+//! checkpoint that names the new one ([`interlingua_machines::audit`]). Until that is written both are stored, so a hub that was killed in
+//! between continues with the key that the chain knows.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Translation losses. What the protocol of whoever asked could not carry: of their message when it was read, or of the answer when
-//! it was written.
+//! Audit lines of translation losses: what the caller's protocol could not carry, of the request when it was decoded, or of the answer when
+//! it was encoded.
 //!
-//! An exchange ends, and its `return` is written, before its answer is spelt; it may be told later, by another wire, or never.
-//! So this is a line of its own (`lost`), which names the exchange as its `return` does, and says by which wire the answer was
-//! told. There is none where nothing was lost.
+//! An exchange ends, and its `return` line is written, before its answer is encoded; the answer may be sent later, by another protocol, or
+//! never. So a loss is a line of its own (`lost`), which names the exchange as its `return` line does, and the protocol that carried the
+//! answer. Without a loss there is no line.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

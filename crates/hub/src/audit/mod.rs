@@ -1,15 +1,13 @@
-//! Audit log. One line for each decision, batched into the journal off the hot path. Calls wait while too many lines do
-//! (`waiting`); a line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain
-//! ([`interlingua_machines::audit`]) and signed, so that whoever verifies it sees whether it was changed.
+//! Audit log: one line for each decision, batched into the journal off the hot path. Calls wait while too many lines are pending
+//! (`waiting`); a line that is dropped nevertheless is counted and reported as missing. Pages form a signed hash chain
+//! ([`interlingua_machines::audit`]), so a verifier detects changes.
 //!
-//! The same refusal of the same caller is written once and then counted: whoever asks a thousand times leaves two lines
-//! (`refusals`).
+//! Equal refusals of one caller are written once and then counted: a thousand equal requests leave two lines (`refusals`).
 //!
-//! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
-//! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
-//! caller's own protocol could not carry all of it, one that says what ([`losses`]). Lines hold no content and no secret: who,
-//! what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments what configuration says
-//! ([`interlingua_machines::audit::arguments`]).
+//! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when it is sent
+//! to its peer and is not freely repeatable (`dispatch`), and when it ends (`return`); if its caller's protocol could not carry all of it,
+//! one more line says what was lost ([`losses`]). Lines hold no content and no secret: the principal, the action, the resource, the
+//! outcome, the losses, and the trace and task; of arguments what configuration allows ([`interlingua_machines::audit::arguments`]).
 
 pub mod key;
 pub mod losses;

@@ -1,5 +1,4 @@
-//! Reading the audit log: lines for people, whole pages for verification; and redacting what somebody has the right to
-//! have forgotten.
+//! Reads the audit log: lines for people, whole pages for verification. It also redacts lines (right to erasure).
 
 use interlingua_machines::audit::{Checkpoint, Page, PageLine};
 use interlingua_model::ports::Stored;

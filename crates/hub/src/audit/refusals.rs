@@ -1,9 +1,7 @@
-//! Deduplication of refusals in the audit log. Equal refusals as one line with a count. Refusing costs its caller nothing, so each
-//! must not cost a line: the first is written at once, further ones are counted, and a line says how many there were since, from when
-//! to when.
+//! Deduplication of refusals in the audit log: equal refusals are one line with a count. A refusal costs its caller nothing, so not every
+//! one may cost a line: the first is written at once, further ones are counted, and a line reports their number and time span.
 //!
-//! What was asked for is chosen by whoever asks, so beyond a number of different things a caller's refusals count as equal
-//! whatever they were about.
+//! The caller chooses what it asks for, so beyond a number of different requests all refusals of a caller count as equal.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,9 +1,8 @@
-//! Backpressure of the audit log. How many bytes of lines wait to be written, and what happens when they are many.
+//! Backpressure of the audit log: bounds the bytes of lines that are not written yet.
 //!
-//! While more than half of the room is taken, calls wait at the door ([`super::Audit::caught_up`]): what is decided must be
-//! written down, so nothing more is decided than that. The other half is for calls that are under way. Refusals, which cost whoever
-//! causes them nothing, have no part of it. A line that finds no room all the same is counted, and the next page says how many
-//! are missing.
+//! While more than half of the budget is used, new calls wait before they are decided ([`super::Audit::caught_up`]), because every decision
+//! must be logged. The other half is for calls that are in progress. Refusals, which cost their caller nothing, have no part of it. A line
+//! that finds no budget nevertheless is counted, and the next page says how many are missing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,11 +1,12 @@
-//! Writer of the audit log, a hash chain: lines into pages, each page bound to the one before it, a checkpoint now and then.
+//! Writer of the audit log, a hash chain: it collects lines into pages, binds each page to the previous one, and writes checkpoints at
+//! intervals.
 //!
-//! A page waits a little after its first line, so that one record of the journal holds all that were decided meanwhile; not
-//! when somebody wants to read, and not when the hub stops. What could not be taken or written is counted, and the next page
-//! says how many lines are missing.
+//! A page waits a little after its first line, so that one record of the journal holds all decisions of that time; it does not wait when a
+//! reader needs it or when the hub stops. Lines that could not be taken or written are counted, and the next page says how many are
+//! missing.
 //!
-//! The newest checkpoint is kept beside the journal too. When the journal does not hold what it speaks of, somebody cut the
-//! journal: then it stays as it is, so that whoever verifies sees it.
+//! The newest checkpoint is also stored beside the journal. If the journal lacks what the checkpoint covers, the journal was truncated:
+//! then the checkpoint is left as it is, so that a verifier detects it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

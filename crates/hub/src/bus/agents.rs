@@ -1,4 +1,5 @@
-//! Agent registry. Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
+//! Agent registry: durable registrations, each with its owner. A name belongs to the first caller that registers it; configured names take
+//! precedence.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};

@@ -1,5 +1,5 @@
-//! Publish and subscribe. The queue of events that belong to no task: one log with one numbering, so that a subscriber of many topics
-//! goes on from the one number it saw last.
+//! Publish and subscribe: the queue of events that belong to no task. It is one log with one numbering, so a subscriber of many topics
+//! resumes from the last number it saw.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,11 +1,10 @@
-//! Memory budget of inboxes. What one inbox holds of the room that all inboxes have together, each message in the share of who sent
-//! it.
+//! Memory budget of inboxes: what one inbox uses of the budget of all inboxes, with each message in the share of its sender.
 //!
-//! A message that finds no room is refused. An answer never is: whoever asked waits for it, so older answers are forgotten for
-//! it, and where that is not enough it is told and not remembered.
+//! A message beyond the budget is refused. An answer is never refused, because the asker waits for it: older answers are evicted for it,
+//! and if that is not enough it is sent and not stored.
 //!
-//! It takes its room before it waits for the driver of the inbox, so that what waits there counts, too. Those that are not
-//! refused and find none go to the driver one after another; meanwhile whoever brings them waits.
+//! A message takes its share before it waits for the driver of the inbox, so waiting messages count too. Answers that find no budget go to
+//! the driver one after another; meanwhile their senders wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Mailbox actor. The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
+//! Mailbox actor: drives the inbox of one agent. It is the only owner of the state; it decides, appends, and only then shows.
 //!
-//! Whoever sends or answers waits until it is written; readers wait for what was. A reader that leaves loses nothing. An
-//! agent is up while somebody reads for it, and down when nobody has for a while.
+//! A sender or answerer waits until its record is written; readers wait for written records. A reader that disconnects loses nothing. An
+//! agent is up while it has a reader, and down when it has had none for a while.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};

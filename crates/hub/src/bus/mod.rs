@@ -1,10 +1,10 @@
-//! Message bus. What agents share through the hub: who is registered, what waits for each, events that belong to no task.
+//! Message bus of the hub: registered agents, their pending messages, and events that belong to no task.
 //!
-//! `agents` keeps registrations. `inbox` drives the inbox of an agent that fetches its messages, `peer` makes such an
-//! agent a peer like any other: a call of it waits in its inbox until it has answered. `events` is the one queue of
-//! published events, read from any point by whoever may.
+//! `agents` stores registrations. `inbox` drives the inbox of an agent that fetches its messages, `peer` makes such an agent a peer like
+//! any other: a call to it waits in its inbox until it has answered. `events` is the queue of published events, which permitted callers
+//! read from any point.
 //!
-//! What runs inside the hub has no inbox: a message to it is a call, and costs what a call costs.
+//! Agents inside the hub have no inbox: a message to one is a call, and costs what a call costs.
 
 mod agents;
 mod called;

@@ -1,4 +1,4 @@
-//! Disconnects. A caller that left and may come back, and a peer that must be reached again to be told of a cancel.
+//! Disconnects: a caller that left and may come back, and a peer that must be reached again to send it a cancel.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
-//! Memory accounting of one exchange. What one exchange holds of memory, in the room that all of its kind have together
-//! ([`crate::shares`]).
+//! Memory accounting of one exchange, within the budget of all exchanges of its kind ([`crate::shares`]).
 //!
-//! One that is not kept holds what its peer said so far, in case it will be kept; the first [`FREE`] of that do not count, so
-//! a plain call takes no share at all. A kept one counts from its first byte, with its arguments and its place among the living,
-//! however long it waits. One that finds no room is refused before it is kept; one that finds none for what comes ends there.
+//! An exchange that is not stored holds what its peer has sent so far, in case it will be stored; the first [`FREE`] bytes do not count, so
+//! a plain call takes no share. A stored exchange counts from its first byte, with its arguments and its entry among the live tasks,
+//! however long it waits. If there is no budget, an exchange is refused before it is stored; if there is none for further output, it ends
+//! there.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Response hooks. A result on its way back goes by the hooks, where there are any for its skill.
+//! Response hooks: passes a result to the hooks that are configured for its skill.
 
 use interlingua_machines::task::Happening;
 use interlingua_model::{Event, Loss, LossKind, Raw};

@@ -1,5 +1,5 @@
-//! Write-ahead journal of an exchange. How an exchange gets into the journal: all at once when it becomes kept, then in batches as it
-//! goes on. Nothing is shown before it is safe.
+//! Write-ahead journal of an exchange: writes everything so far when the exchange becomes stored, then batches as it proceeds. Nothing is
+//! shown before it is durable.
 
 use std::collections::HashMap;
 use std::sync::Arc;

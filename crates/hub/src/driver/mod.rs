@@ -1,4 +1,4 @@
-//! Driver of one exchange: the task machine on one side, the peer on the other, the journal below.
+//! Driver of one exchange, between the task machine, the peer and the journal.
 //!
 //! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
 //! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.

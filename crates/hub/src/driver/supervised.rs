@@ -1,5 +1,4 @@
-//! Supervised run of a stored exchange. How a kept exchange is run by the supervisor: from its first append, or from a restart, to
-//! its end.
+//! Runs a stored exchange under the supervisor, from its first append or from a restart to its end.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Outbound side of the peer. What goes to the peer: the call itself, and signals that follow it.
+//! Outbound side of the peer: sends the call itself, and the signals that follow it.
 
 use std::collections::VecDeque;
 use std::time::Duration;

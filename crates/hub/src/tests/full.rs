@@ -1,4 +1,4 @@
-//! A store that is full: a clear word to whoever waits, and the hub goes on.
+//! A full store: callers receive a clear error, and the hub goes on.
 
 use interlingua_model::ports::TaskPhase;
 use interlingua_model::*;

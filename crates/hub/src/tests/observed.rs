@@ -1,4 +1,4 @@
-//! A journal that counts what is read from it, and is full or waits when told so.
+//! A test journal that counts its reads, and can be made full or slow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

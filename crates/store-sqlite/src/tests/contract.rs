@@ -1,4 +1,4 @@
-//! What every driver of the ports must do. The functions take the ports alone; `contract!` runs them on one driver.
+//! The contract of the ports for every driver. The functions take the ports alone; `contract!` runs them on one driver.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How much one owner may keep: counted as it comes and goes, in every way it goes, and through a restart.
+//! Quota of an owner: counted as rows are inserted and removed, in every way they are removed, and through a restart.
 
 use std::time::Duration;
 
