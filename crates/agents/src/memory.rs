@@ -1,7 +1,6 @@
-//! Conversation memory. What an agent remembers of a conversation: the last turns of it, for as long as the conversation is
-//! kept.
+//! Conversation memory of an agent: the last turns of a conversation, for as long as the conversation is stored.
 //!
-//! Each turn keeps the provenance of its parts, so that what was read of a peer yesterday is a peer's word today.
+//! Each turn stores the provenance of its parts, so text that was read from a peer yesterday has a peer's trust today.
 
 use bytes::Bytes;
 use interlingua_model::ports::{Expect, StoreFault};

@@ -1,5 +1,5 @@
-//! Panic isolation. A request whose handler panics is answered like any other, in the form of its protocol, and takes nobody with it:
-//! over HTTP/1 the connection would close without a word, and its other requests with it. The log says where it was.
+//! Panic isolation: a request whose handler panics is answered with an error in the form of its protocol, and affects no other request.
+//! Without this, HTTP/1 would close the connection without an answer, with its other requests. The log says where the panic was.
 
 use std::panic::AssertUnwindSafe;
 

@@ -1,8 +1,8 @@
-//! Content links. Content that is too large to stand in an answer, by an address: `GET /content/{sealed}`.
+//! Content links: content that is too large for an answer is served at `GET /content/{sealed}`.
 //!
-//! An address says all there is to know, sealed to the caller it was made for. Nothing is written down for it, any process with
-//! the hub's keys can serve it, nobody can guess one, and nobody else's opens: it is as missing as one that never was. How long
-//! the bytes themselves are kept is the store's rule.
+//! A link holds everything that is needed, sealed to the caller it was made for. Nothing is stored for it, any process with the hub's keys
+//! can serve it, and it cannot be guessed; a link of another caller is answered as not found. The store's retention decides how long the
+//! bytes are available.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Request guard (host and origin checks, DNS rebinding): one layer before every path, WebSocket and `/api` included. Strangers'
-//! bytes are not parsed beyond it.
+//! Request guard (host and origin checks, DNS rebinding): one layer before every path, WebSocket and `/api` included. A refused request is
+//! not parsed further.
 //!
 //! It stops what a web page could make a visitor's browser send: a foreign `Host` (DNS rebinding), a foreign `Origin`, a
 //! cross-site fetch, and the content types a page may send without asking (RFC 9110, Fetch "simple requests").

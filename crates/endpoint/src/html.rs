@@ -1,4 +1,4 @@
-//! HTML escaping. Text inside the few pages that the hub shows to people.
+//! HTML escaping of text in the few pages that the hub shows to people.
 
 /// What a page of the hub may do: no script, nothing from elsewhere, in no frame, and no form.
 pub const OWN_PAGE: &str =

@@ -1,5 +1,5 @@
-//! Shared HTTP layer. What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a
-//! stream ends with its credential, links to content, the pages of OAuth. It knows no protocol.
+//! Shared HTTP layer of all protocols: authentication of requests, size limits, the form of refusals, the end of streams with their
+//! credential, links to content, and the pages of OAuth. It knows no protocol.
 
 pub mod catch_panic;
 pub mod content;

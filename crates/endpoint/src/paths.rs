@@ -1,5 +1,5 @@
-//! Path rules. What protocols say about paths before a request is read: how a refusal looks there, which bodies are taken,
-//! where tokens are asked for. The guard reads this table, so it need not know a protocol.
+//! Path rules that protocols declare: the form of a refusal, the accepted bodies, and where tokens are required. The guard reads this table
+//! before it reads a request, so it need not know a protocol.
 
 use super::error_format::ErrorFormat;
 

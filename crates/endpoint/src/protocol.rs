@@ -1,8 +1,7 @@
 //! The interface of a protocol to the program. The table of protocols has a line for each implementation.
 //!
-//! A protocol that others speak with the hub is a [`Protocol`] which can be [`Configured`]; what configuration says of it is a
-//! [`Section`](super::sections::Section), and how a peer is reached that speaks it, a
-//! [`PeerSection`](super::sections::PeerSection).
+//! A protocol is a [`Protocol`] that can be [`Configured`]; its configuration is a [`Section`](super::sections::Section), and the settings
+//! of a peer that speaks it are a [`PeerSection`](super::sections::PeerSection).
 
 use std::fmt::Debug;
 use std::future::ready;

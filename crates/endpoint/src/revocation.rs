@@ -1,9 +1,9 @@
-//! Revocation of open streams. What lasts longer than a request ends with the credential it was opened with: streams of events, of
-//! messages, of bytes, and sockets. Whoever is revoked, or may something else from now on, hears so in the protocol's own form where
-//! it has one, and leaves what it held like any caller who leaves.
+//! Revocation of open streams: whatever lasts longer than a request ends with the credential it was opened with, such as streams of events,
+//! messages or bytes, and sockets. A caller whose credential is revoked, or whose rights change, is notified in the protocol's own form if
+//! there is one, and is then treated like a caller that disconnected.
 //!
-//! One place for every path: the guard hands over whatever answer has no end yet. Sockets wait for [`Pass::ended`] themselves.
-//! What a caller may see of one thing is not judged here; a stream shows what is its caller's own, and asks for the rest anew.
+//! All paths share this place: the guard passes every unfinished response to it. Sockets wait for [`Pass::ended`] themselves. Whether a
+//! caller may see a single item is not decided here; a stream shows its caller's own items, and requests the others again.
 
 use std::pin::Pin;
 use std::sync::Arc;

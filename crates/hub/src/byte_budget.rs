@@ -3,7 +3,8 @@
 //!
 //! Small messages take nothing from the budget, so plain calls proceed at no cost whatever the large ones do. A message with a declared
 //! length reserves all of it as soon as it is not small any more, so that what was begun can end; one without reserves more as it grows. A
-//! message without budget waits a moment and is then refused as busy. A slow sender that holds budget is ended for those that wait.
+//! message without budget waits a moment and is then refused as busy. A sender that holds budget and hardly sends gives it up to those
+//! that wait.
 //!
 //! Decoded values count too: many small values take many times their bytes, so they are counted while they arrive.
 

@@ -7,7 +7,7 @@
 //! | `hub.lock` | held while a hub runs |
 //!
 //! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and
-//! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `rest`, `convert` and `reseal` when it is encrypted. Times are passed in; nothing here looks at
+//! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `at_rest`, `convert` and `reseal` when it is encrypted. Times are passed in; nothing here looks at
 //! a clock. Records and journal entries are opaque: nothing here parses one.
 
 mod at_rest;

@@ -1,10 +1,9 @@
 //! Teams: several agents that work on one question, see each other's answers without names, improve and vote.
 //!
-//! How a team comes to its answer is decided by the pure machine in `interlingua_machines::team`. Here its members are started
-//! and heard: each round of a member is an exchange of its own, a child of the team's ([`round`]), so that it is kept,
-//! cancelled and taken up after a restart like any other. An agent of this hub sits at the table ([`super::rounds`]): its
-//! decisions are judged while it works. Any other peer that can be talked to answers in words, which are read as a decision.
-//! Members that use files have a workspace each ([`workspaces`]).
+//! The pure machine in `interlingua_machines::team` decides how a team comes to its answer. This module starts its members and collects
+//! their output: each round of a member is an exchange of its own, a child of the team's ([`round`]), so that it is stored, cancelled and
+//! resumed after a restart like any other. The decisions of an agent of this hub are checked while it works ([`super::rounds`]). Any other
+//! peer with a chat skill answers in words, which are read as a decision. Members that use files have a workspace each ([`workspaces`]).
 
 mod engine;
 mod round;

@@ -1,7 +1,7 @@
-//! OAuth over HTTP. OAuth where it meets HTTP, both roles: people who sign in for a peer come and go by [`sign_in`]; clients of
-//! the hub's own find by [`resource`] what the hub wants of them.
+//! OAuth over HTTP, in both roles: [`sign_in`] has the pages for people who sign in for a peer; [`resource`] tells clients of the hub which
+//! tokens it requires.
 //!
-//! Deliberately absent: giving out tokens. The hub's own come from its configuration.
+//! Deliberately absent: issuing tokens. The hub's own tokens come from its configuration.
 
 pub mod resource;
 mod sign_in;

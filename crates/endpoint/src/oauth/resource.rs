@@ -1,9 +1,9 @@
-//! OAuth protected resource metadata. What the hub says of itself as a server that wants tokens (RFC 9728): at the well-known place,
-//! and in the challenge of a 401.
+//! OAuth protected resource metadata (RFC 9728): the hub as a server that requires tokens, at the well-known path and in the challenge of a
+//! 401.
 //!
-//! Tokens of its own configuration are good for the hub alone. Where others' tokens count too (`access.issuers`) they are
-//! named here, with the scopes that mean something; a call that one of these would allow is answered with 403 and its name
-//! (RFC 6750 section 3.1), because whoever may ask for a scope may know what it is for.
+//! Tokens from the hub's own configuration are valid for this hub alone. Trusted issuers (`access.issuers`) are listed here with their
+//! usable scopes; a call that one of these scopes would allow is answered with 403 and the name of the scope (RFC 6750 section 3.1),
+//! because a caller that may request a scope may know its purpose.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Sign-in pages. Pages for a person who signs in for a peer: one that says for what and leads on, one that says what came of
-//! it; and the document that describes the hub as a client.
+//! Sign-in pages: one names the peer and leads to its authorization server, one shows the result; and the document that describes the hub
+//! as a client.
 //!
-//! Whoever opens a link is told for whom it was made before anything happens: a link that somebody else sent would tie the
-//! visitor's account to that other one.
+//! A person who opens a link is shown for whom it was made before anything happens: a link from an attacker would connect the visitor's
+//! account to the attacker.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Call failure: refused, so that another peer may be tried (failover), or failed, because it may have been
-//! begun. The same words for every wire.
+//! Call failure: *refused*, so that another peer may be tried (failover), or *failed*, because the work may have begun. Every protocol uses
+//! the same two.
 
 use interlingua_model::peer::Reply;
 use interlingua_model::{Fault, FaultKind, Finished, Party, PeerId};

@@ -1,4 +1,4 @@
-//! Custom tools: programs in a directory, each with a manifest that says what it is called, takes, gives and changes.
+//! Custom tools: programs in a directory, each with a manifest that declares its name, input, output and effects.
 //!
 //! Reading order: `manifest` (what a file may say), [`Catalogue`] (a directory's tools and what is wrong with the others),
 //! `run` (one call: a child process, JSON in, JSON out), [`CustomTools`] (the peer that the hub calls).
@@ -17,12 +17,12 @@
 //! | line | meaning |
 //! |---|---|
 //! | `{"progress": {"done": 1, "total": 3, "note": "…"}}` | progress; every key is optional, a bare text is a note |
-//! | `{"log": "…"}`, `{"log": {"level": "warning", "text": "…"}}` | a note for whoever watches: debug, info, warning, error |
+//! | `{"log": "…"}`, `{"log": {"level": "warning", "text": "…"}}` | a note for watchers: debug, info, warning, error |
 //! | `{"result": …}`, with `"text": "…"` beside it or not | the result, once and last; the text says it for people |
-//! | `{"error": "…"}` | it failed, and this may be told to the caller; last |
+//! | `{"error": "…"}` | it failed, and the caller may see this text; last |
 //!
 //! Standard error becomes notes line by line. An exit code other than 0 is a failure; a program that then printed
-//! `{"error": "…"}` chose the words. Values of allowed environment variables are blotted out of notes and errors.
+//! `{"error": "…"}` chose the words. Values of allowed environment variables are redacted from notes and errors.
 //!
 //! # What is contained
 //!

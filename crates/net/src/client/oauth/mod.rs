@@ -1,5 +1,5 @@
-//! OAuth client. How the hub comes by a token that a server wants: asks the server where, becomes a client there, sends somebody to
-//! sign in or goes itself, keeps what it is given, and renews it. Nothing here knows a protocol; the rules are in
+//! OAuth client: obtains the token that a server requires. It discovers the authorization server, registers as a client, sends a person to
+//! sign in or uses its own credentials, stores the token, and refreshes it. Nothing here knows a protocol; the rules are in
 //! [`interlingua_wire::oauth`].
 //!
 //! | file | what |

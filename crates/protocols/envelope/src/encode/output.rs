@@ -1,8 +1,7 @@
-//! What a call gave, as one JSON value.
+//! Encodes the output of a call as one JSON value.
 //!
-//! Structured output goes as it is; files and whatever else stands beside it are told in `metadata`. Text alone is a string, blocks
-//! joined by newlines. Anything else, and text that has a name, is an object with the text as `output` and every piece in
-//! `blocks`.
+//! Structured output is unchanged; files and other parts beside it are listed in `metadata`. Text alone is a string, blocks joined by
+//! newlines. Anything else, and text that has a name, is an object with the text as `output` and every piece in `blocks`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tool calls as models and their libraries write them, read as calls of the envelope.
+//! Reads tool calls in the formats of models and their libraries as calls of the envelope.
 //!
 //! | form | members |
 //! |---|---|
