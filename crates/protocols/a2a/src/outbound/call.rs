@@ -1,5 +1,5 @@
-//! One outbound call, with retry and fallback. One call of an agent: sent by the first of its interfaces that takes it, again where
-//! that does no harm; its answer at once, or a [`super::follow`] that follows what comes of it.
+//! One outbound call, with retry and fallback: sent by the first interface that accepts it, again where that does no harm. The answer comes
+//! at once, or a [`super::follow`] follows the task.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! What came of a call: its outcome, questions that end its request, or a task of the server's.
+//! Decodes the result of a call: its outcome, questions that end its request, or a task of the server.
 
 use std::time::Duration;
 
