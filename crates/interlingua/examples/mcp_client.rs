@@ -1,5 +1,5 @@
-//! The client that the official MCP conformance suite starts for each of its client scenarios: a hub with one peer, the
-//! suite's server, and nothing else. Everything on the wire is the hub's own client.
+//! The client that the official MCP conformance suite starts for each of its client scenarios: a hub with one peer, the suite's server, and
+//! nothing else. Everything on the wire is the hub's own client.
 //!
 //! `MCP_CONFORMANCE_SCENARIO=tools_call cargo run -p interlingua --example mcp_client -- http://127.0.0.1:9000/mcp`
 //!

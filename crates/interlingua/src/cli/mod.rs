@@ -1,7 +1,8 @@
-//! The program `interlingua`: its commands, what they print and how they end.
+//! The program `interlingua`: its commands, their output and their exit codes.
 //!
-//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, `demo` starts one, and
-//! `mcp` is one where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
+//! [`arguments`] is the command line grammar. `check`, `migrate`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub;
+//! `serve` is one, `demo` starts one, and `mcp` is one if there is none; the others connect to a running hub through [`client`]. People get
+//! tables and live progress, programs `--json`.
 
 mod agents;
 mod answer;

@@ -1,5 +1,5 @@
-//! The wider profile: what its description promises of this protocol and the Python implementation lacks. The frames are the
-//! same; more stands in `metadata` (which server frames then have too) and in `messages`.
+//! The wider profile: what its description promises of this protocol and the Python implementation lacks. The frames are the same, with
+//! more in `metadata` (which server frames then have too) and in `messages`.
 //!
 //! | frame | member | meaning |
 //! |---|---|---|

@@ -1,7 +1,7 @@
 //! Conversion of a MassGen configuration: its agents, models, tool servers and the rules of its orchestrator.
 //!
-//! What has no counterpart is told and not guessed. Keys that MassGen itself only warns about are told, too: a limit that is
-//! spelt wrongly is a limit that does not hold.
+//! What has no counterpart is reported and not guessed. Keys that MassGen itself only warns about are reported, too: a misspelt limit would
+//! not be enforced.
 
 mod orchestrator;
 mod write;
