@@ -13,7 +13,7 @@ use super::error_format::ErrorFormat;
 #[error("a part of the hub panicked on the way")]
 struct Broken;
 
-/// What `handling` answers. The format is asked for only where it is needed.
+/// The answer of `handling`. The format is determined only if it is needed.
 pub async fn answered<'f>(
     format: impl FnOnce() -> &'f dyn ErrorFormat,
     handling: impl Future<Output = Response>,

@@ -9,7 +9,7 @@ use super::Shared;
 use interlingua_access::Shown;
 use interlingua_net::body_budget;
 
-/// What a body must pass once it is longer than a stranger's may be.
+/// The check for a body that is longer than a stranger's may be.
 #[derive(Debug)]
 pub(super) struct Gate {
     shared: Arc<Shared>,

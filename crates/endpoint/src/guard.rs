@@ -22,10 +22,10 @@ use interlingua_hub::audit::AuditLine;
 use interlingua_net::body_budget;
 use interlingua_telemetry::meters::Phase;
 
-/// What forms send.
+/// The content type of HTML forms.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The headers that decide whether a request is taken, and in whose name. Each is sent once (RFC 9110 section 5.3).
+/// The headers that decide whether a request is accepted, and for which principal. Each is sent once (RFC 9110 section 5.3).
 static JUDGED: [HeaderName; 8] = [
     HOST,
     ORIGIN,
@@ -42,7 +42,7 @@ static JUDGED: [HeaderName; 8] = [
 pub struct Guard {
     /// Names a request may give as its host besides loopback's; empty on a listener that is not loopback means any.
     pub hosts: Vec<String>,
-    /// Only loopback listeners: then a foreign `Host` is a rebound name.
+    /// The hub has loopback listeners only: then a foreign `Host` is DNS rebinding.
     pub loopback_only: bool,
 }
 
@@ -127,8 +127,8 @@ impl Guard {
     }
 }
 
-/// A proxy and the hub could each believe another one of two values, and a value that cannot be read cannot be compared: both are
-/// refused, never taken for absent.
+/// With two values a proxy and the hub could each use another one, and an unreadable value cannot be compared: both are refused, never
+/// treated as absent.
 fn check_judged(headers: &HeaderMap) -> Result<(), Fault> {
     for name in &JUDGED {
         let mut values = headers.get_all(name).iter();
@@ -157,7 +157,7 @@ fn denied(text: &'static str) -> Fault {
     Fault::caller(FaultKind::Denied, text)
 }
 
-/// A body is read as it came: what says it is compressed would be taken for something else, and could grow past any limit.
+/// Bodies are read without decompression: a compressed one would be misread, and could grow past any limit.
 fn check_content_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     let plain =
         |value: &http::HeaderValue| value.to_str().is_ok_and(|name| name.trim().eq_ignore_ascii_case("identity"));
@@ -167,7 +167,7 @@ fn check_content_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::caller(FaultKind::Unsupported(Feature::Media), "compressed bodies are not taken here: send it as it is"))
 }
 
-/// A body must say it is something no page can send without asking; uploads may be anything.
+/// A body must have a content type that no page can send without a preflight; uploads may have any.
 fn check_content_type(paths: &PathTable, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
     if !matches!(*method, Method::POST | Method::PUT | Method::PATCH) || paths.is_upload(path) {
         return Ok(());
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// A form is taken at one path.
+    /// A form is accepted at one path.
     const TABLE: PathTable = PathTable {
         protocols: &[PathRules { takes: |path, media| path == "/ask" && media == FORM, ..PathRules::NONE }],
         default: &Plain,

@@ -3,21 +3,21 @@
 
 use super::error_format::ErrorFormat;
 
-/// What one protocol says about a path. Each function answers for its own paths and says nothing about others.
+/// Path rules of one protocol. Each function answers for its own paths only.
 #[derive(Debug, Clone, Copy)]
 pub struct PathRules {
     /// The form of errors at this path.
     pub error_format: fn(path: &str) -> Option<&'static dyn ErrorFormat>,
     /// Whether a body at this path may have this content type, besides JSON.
     pub takes: fn(path: &str, media: &str) -> bool,
-    /// Whether a body at this path is a file, which is written to disk as it comes.
+    /// Whether a body at this path is a file, which is written to disk as it arrives.
     pub is_upload: fn(path: &str) -> bool,
-    /// Whether clients find by OAuth metadata which tokens this path wants (RFC 9728).
+    /// Whether clients find by OAuth metadata which tokens this path requires (RFC 9728).
     pub has_metadata: fn(path: &str) -> bool,
 }
 
 impl PathRules {
-    /// Of a protocol that has no paths, or whose paths have the default format and take JSON.
+    /// For a protocol that has no paths, or whose paths have the default format and accept JSON.
     pub const NONE: PathRules =
         PathRules { error_format: |_| None, takes: |_, _| false, is_upload: |_| false, has_metadata: |_| false };
 }

@@ -92,7 +92,7 @@ impl Admission {
         Arc::new(Admission { limits: ArcSwap::from_pointee(limits), started: Instant::now(), state: Mutex::default() })
     }
 
-    /// Other limits from now on. Raised, they let in who waits; lowered, they hold once enough of what runs has ended.
+    /// Replaces the limits. Raised ones admit waiting calls; lowered ones hold once enough running calls have ended.
     pub fn set_limits(&self, limits: AdmissionLimits) {
         self.limits.store(Arc::new(limits));
         let mut state = self.state();

@@ -17,7 +17,7 @@ pub trait Advisor: Send + Sync + std::fmt::Debug {
 }
 
 impl Hub {
-    /// From the next question on.
+    /// Replaces the advisor, from the next question on.
     pub fn set_advisor(&self, advisor: Arc<dyn Advisor>) {
         self.advisor.store(Arc::new(Some(advisor)));
     }
@@ -27,7 +27,7 @@ impl Hub {
         self.advisor.load().as_ref().as_ref().is_some_and(|advisor| advisor.has(model))
     }
 
-    /// What the model of this name says; `None` where there is none, or it does not answer. `purpose` is for the log.
+    /// The reply of the model of this name; `None` if there is none, or it does not answer. `purpose` is for the log.
     pub async fn ask_model(&self, model: &str, prompt: Prompt, purpose: &'static str) -> Option<Reply> {
         let advisor = self.advisor.load_full();
         let reply = advisor.as_ref().as_ref()?.ask(model, prompt).await?;

@@ -46,7 +46,7 @@ pub struct Pending {
 pub struct Twins(HashMap<QuestionId, QuestionId>);
 
 impl Twins {
-    /// Only what is in the list is named: whoever may not answer a question learns nothing of it.
+    /// Only questions of the list are named: a principal that may not answer a question learns nothing of it.
     pub fn among<'a>(questions: impl Iterator<Item = &'a Question> + Clone) -> Twins {
         let listed: HashSet<QuestionId> = questions.clone().map(|question| question.id).collect();
         let mut twins = HashMap::new();
@@ -59,7 +59,7 @@ impl Twins {
     }
 }
 
-/// The place of a question in the list of approvers: its number among those of its caller, then its age.
+/// The position of a question in the list of approvers: its number among those of its caller, then its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {
     /// How many questions of the same caller are before it.
@@ -76,7 +76,7 @@ impl std::fmt::Display for Turn {
     }
 }
 
-/// What is no turn.
+/// A text that is not a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoTurn;
 
@@ -139,7 +139,7 @@ impl Hub {
         Ok(Pending { question, task, skill, protocol, twin, last })
     }
 
-    /// Why this principal cannot decide a question: each reason is told to those whom it concerns.
+    /// Why this principal cannot decide a question. Each reason is reported only to those whom it concerns.
     pub async fn not_to_decide(&self, by: &Principal, id: QuestionId) -> Fault {
         match self.why_not(by, id).await {
             Ok(Some(fault)) | Err(fault) => fault,
@@ -202,7 +202,7 @@ fn for_approver(question: Question, task: &Task) -> Question {
     Question { text, ..question }
 }
 
-/// The fault for a question that is not open, or not this caller's to see.
+/// The fault for a question that is not open, or not visible to this caller.
 pub fn no_such_question() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such question is open")
 }

@@ -48,7 +48,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Peers with at least one skill that this principal may see, by name, with what they are for.
+    /// Peers with at least one skill that this principal may see, by name, with their descriptions.
     pub fn peers_seen_by(&self, by: &Principal) -> BTreeMap<String, Text> {
         let (catalogue, policy, now) = (self.registry.catalogue(), self.policy.load_full(), self.now());
         let mut peers = BTreeMap::new();
@@ -60,7 +60,7 @@ impl Hub {
         peers
     }
 
-    /// The peer that a name means: its own, the host it is at, or what its provider calls it.
+    /// The peer of a name: its own name, its host, or its provider's name for it.
     pub fn peer_named(&self, by: &Principal, name: &str) -> Option<PeerId> {
         let peers = self.peers_seen_by(by);
         if peers.contains_key(name) {
@@ -78,7 +78,7 @@ impl Hub {
     }
 }
 
-/// The fault for a site that is not there, or not for this caller.
+/// The fault for a site that does not exist, or that this caller may not see.
 pub fn no_such_peer(name: &str) -> Fault {
     let text = format!("there is no site `{}`", name.chars().take(100).collect::<String>());
     Fault::caller(FaultKind::NotFound(Noun::Skill), text)

@@ -8,7 +8,7 @@ use interlingua_model::{Call, Entry, Fault, Principal};
 
 use super::Hub;
 
-/// A call as it comes out of the router, and what hears its answer where it travelled as a message.
+/// A call from the router, and the receiver of its answer if it travelled as a message.
 pub type Routed = (Call, Option<Box<dyn RoutedCall>>);
 
 /// A router between agents and the hub.
@@ -28,7 +28,7 @@ impl CallRouter for Direct {
     }
 }
 
-/// A call that travels as a message, and the answer to it in the making.
+/// A call that travels as a message, and the answer that is built for it.
 pub trait RoutedCall: Send + Sync + Debug {
     /// An entry of the call; the last one makes the response.
     fn hear(&mut self, entry: &Entry, hub: &Hub);

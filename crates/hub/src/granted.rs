@@ -16,7 +16,7 @@ const KIND: &str = "granted";
 /// How often a question is passed on at most. Calls of calls have a bound of their own; a damaged journal has none.
 const MAX_DEPTH: usize = 64;
 
-/// The last call of a skill by a caller that somebody approved.
+/// The last approved call of a skill by a caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Granted {
     /// The task of that call.

@@ -21,7 +21,7 @@ use super::Hub;
 use super::audit::AuditLine;
 use super::prepared::Ready;
 
-/// What a hook answers.
+/// The answer of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The call goes on as it is.
@@ -35,13 +35,13 @@ pub enum Verdict {
 /// The future of [`Hook::ask`]. `Err` is a hook that could not be asked.
 pub type PendingVerdict<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>> + Send + 'a>>;
 
-/// Somebody who is asked about calls.
+/// An external party that is asked about calls.
 pub trait Hook: Send + Sync {
     /// Asks about one call. The hub waits for it at most [`Attached::timeout`].
     fn ask(&self, told: HookCall) -> PendingVerdict<'_>;
 }
 
-/// What a hook is told of a call.
+/// What a hook receives of a call.
 #[derive(Debug, Clone)]
 pub struct HookCall {
     /// The hook's own name.
@@ -89,7 +89,7 @@ pub enum When {
 }
 
 impl When {
-    /// As configuration spells it: the key and its value.
+    /// Its key and value in the configuration.
     pub fn moment(self) -> (&'static str, &'static str) {
         match self {
             When::Before => ("before", "dispatch"),
@@ -99,7 +99,7 @@ impl When {
     }
 }
 
-/// What becomes of a call whose hook cannot be asked.
+/// What happens to a call whose hook cannot be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// The call is refused.
@@ -108,7 +108,7 @@ pub enum OnFailure {
     Pass,
 }
 
-/// A hook and when it is asked.
+/// A hook, and when it is asked.
 pub struct Attached {
     /// The name by which the log and the audit log know it.
     pub name: Text,
@@ -258,7 +258,7 @@ impl Hub {
     }
 }
 
-/// The words of a result.
+/// The text of a result.
 pub fn words(finished: &Finished) -> Option<String> {
     let texts: Vec<&str> = finished.output.parts.iter().filter_map(Part::as_text).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))

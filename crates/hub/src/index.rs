@@ -33,7 +33,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Many peers at once: they can be called when `placed` runs; a search by words waits until they are indexed.
+    /// Registers many peers at once: they can be called when `placed` runs; a search by words waits until they are indexed.
     pub async fn register_all(&self, changes: Vec<Change>, placed: impl FnOnce()) -> Result<(), Fault> {
         let lines: Vec<(&'static str, PeerId)> = changes.iter().map(written).collect();
         let _indexing = self.indexing.read().await;

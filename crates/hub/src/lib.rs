@@ -92,7 +92,7 @@ use vault::Vault;
 
 use interlingua_telemetry::meters::Meters;
 
-/// What may change while the hub runs.
+/// Settings that may change while the hub runs.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// What the hub calls itself to people.
@@ -123,7 +123,7 @@ pub struct Settings {
     pub bytes_of_anonymous: u64,
     /// How many conversations one caller may keep.
     pub conversations_of_one: u64,
-    /// The model that is asked where the hub itself is at a loss for words.
+    /// The model that is asked when the hub cannot resolve plain words.
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
@@ -133,7 +133,7 @@ pub struct Settings {
     pub kept_names: Arc<[Text]>,
 }
 
-/// Which calls of skills with unknown effects wait for a human yes.
+/// Which calls of skills with unknown effects need approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
     /// Those whose skill was chosen by a model, plain words or a plan.
@@ -144,7 +144,7 @@ pub enum Unknown {
     Allow,
 }
 
-/// The agent of a peer, or one skill.
+/// The default receiver of plain words: the agent of a peer, or one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrontDoor {
     /// This peer, which finds the skill for the words itself.
@@ -161,7 +161,7 @@ impl FrontDoor {
 }
 
 impl Settings {
-    /// How many bytes this owner may keep; the Owner's store is the Owner's to fill.
+    /// The quota of this owner in bytes; the hub's Owner has none.
     pub fn bytes_of(&self, owner: &Owner) -> Option<u64> {
         match &*owner.0 {
             [Subject::HubOwner, ..] => None,
@@ -170,7 +170,7 @@ impl Settings {
         }
     }
 
-    /// The same, for what is written to a topic.
+    /// The same, for records of a topic.
     pub fn share_of(&self, owner: &Owner) -> Option<Share> {
         self.bytes_of(owner).map(|bytes| Share { owner: owner.to_string().into(), bytes })
     }
@@ -247,7 +247,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Must be called within a runtime. Peers are registered afterwards, then [`Hub::recover`] takes up what a crash left.
+    /// Must be called within a runtime. Register the peers afterwards, then [`Hub::recover`] resumes what a crash left.
     pub fn new(id: HubId, store: Store, keys: Arc<Keyring>, limits: AdmissionLimits, settings: Settings) -> Arc<Hub> {
         let clock = Clock::start();
         let supervisor = Supervisor::new();
@@ -293,12 +293,12 @@ impl Hub {
         self.clock.now()
     }
 
-    /// Until when a question that is asked now waits.
+    /// The expiry of a question that is asked now.
     pub fn question_expires(&self) -> Time {
         self.now().after(self.settings.load().question)
     }
 
-    /// Shows what is so at this moment in the gauges; the rest is counted as it happens.
+    /// Updates the gauges; everything else is counted as it happens.
     pub fn observe(&self) {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let (running, waiting) = self.admission.load();
@@ -320,7 +320,7 @@ impl Hub {
         self.meters.peers_up.set(count(catalogue.peers.len() - down));
     }
 
-    /// Lets running exchanges end, writes what waits to be written.
+    /// Lets running exchanges end, and writes what is pending.
     pub async fn stop(&self, patience: Duration) -> bool {
         let ended = self.supervisor.stop(patience).await;
         self.audit.stop(patience).await && ended

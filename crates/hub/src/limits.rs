@@ -23,7 +23,7 @@ const MAX_NAMES: usize = 10_000;
 /// After this a call that waits for another of the same caller to end is worth another try.
 const SOON: Duration = Duration::from_secs(1);
 
-/// One rule, as it is written.
+/// One rule of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitRule {
     /// Which calls it is about.
@@ -38,7 +38,7 @@ pub struct LimitRule {
     pub in_flight: Option<u32>,
 }
 
-/// Which calls a rule speaks of: those that fit all that is said.
+/// The calls of a rule: those that match all given fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct When {
     /// A pattern over one link of the caller: `user:*`.
@@ -53,7 +53,7 @@ pub struct When {
     pub skill: Option<Text>,
 }
 
-/// Who is in a role: by their credential, or by the list of members.
+/// Members of a role: by their credential, or by the list of members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
     /// The role's name.
@@ -62,7 +62,7 @@ pub struct Role {
     pub members: BTreeSet<Text>,
 }
 
-/// For each of what a rule counts.
+/// What a rule counts by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
     /// Whom a call is for, whoever makes it for them.
@@ -138,7 +138,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Other rules from now on. One that was there before goes on from what it remembers.
+    /// Replaces the rules. An unchanged rule continues with its state.
     pub fn set(&self, rules: Vec<LimitRule>) {
         let old = self.rules.load();
         let kept = |written: &LimitRule| old.iter().find(|rule| rule.written == *written).cloned();

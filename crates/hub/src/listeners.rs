@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-/// Where this hub listens.
+/// The listening addresses of this hub.
 #[derive(Debug, Clone, Default)]
 pub struct Listeners(Arc<ArcSwap<Vec<SocketAddr>>>);
 
@@ -15,7 +15,7 @@ impl Listeners {
         self.0.rcu(|known| known.iter().copied().chain([address]).collect::<Vec<_>>());
     }
 
-    /// Would a connection to this address come in here?
+    /// Would a connection to this address reach this hub?
     pub fn include(&self, address: SocketAddr) -> bool {
         self.0.load().iter().any(|listener| leads_to(*listener, address))
     }

@@ -70,7 +70,7 @@ pub(crate) enum Liveness {
     Broken,
 }
 
-/// A task that goes on in this process: its newest entries, its open questions, and the way to its driver.
+/// A task that runs in this process: its newest entries, its open questions, and the channel to its driver.
 #[derive(Debug)]
 pub struct Live {
     pub(crate) id: TaskId,
@@ -167,7 +167,7 @@ impl Live {
         });
     }
 
-    /// How far it is committed.
+    /// The sequence of the last committed entry.
     pub fn seq(&self) -> u64 {
         self.head.borrow().seq
     }
@@ -313,8 +313,8 @@ impl LiveTable {
     }
 }
 
-/// Reads a kept exchange from any point: first what was committed, then what comes. A slow one falls back to the journal
-/// and blocks nobody.
+/// Reads a stored exchange from any point: first committed entries, then new ones. A slow reader falls back to the journal and blocks
+/// nobody.
 pub struct Reader {
     task: TaskId,
     after: u64,
@@ -423,7 +423,7 @@ pub fn decoded(stored: interlingua_model::ports::Stored) -> Result<Entry, Fault>
     Ok(Entry { seq: stored.seq, at: stored.at, record })
 }
 
-/// The fault for a task that is not there, or not this caller's.
+/// The fault for a task that does not exist, or belongs to another caller.
 pub fn no_such_task() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Task), "task not found")
 }

@@ -39,7 +39,7 @@ impl News {
 #[derive(Debug)]
 pub struct Listener(broadcast::Receiver<Notice>);
 
-/// What a listener hears.
+/// What a listener receives.
 #[derive(Debug, Clone)]
 pub enum Heard {
     /// Something happened at a peer.
@@ -51,7 +51,7 @@ pub enum Heard {
 }
 
 impl Listener {
-    /// The next notice. A listener that fell behind hears [`Heard::Missed`] once.
+    /// The next notice. A listener that fell behind receives [`Heard::Missed`] once.
     pub async fn next(&mut self) -> Heard {
         match self.0.recv().await {
             Ok(notice) => Heard::Notice(notice),

@@ -13,9 +13,9 @@ use interlingua_model::{
 
 pub use interlingua_model::policy::Action;
 
-/// The scope that lets its holder say yes.
+/// The scope that lets its holder approve.
 pub const APPROVE_SCOPE: &str = "approve";
-/// The scope that lets its holder register agents: what they offer is then found by everybody who may call it.
+/// The scope that lets its holder register agents, whose skills are then visible to every caller that may call them.
 pub const REGISTER_SCOPE: &str = "register";
 
 /// The rules in force.
@@ -41,7 +41,7 @@ impl Policy {
         Policy { version, judge }
     }
 
-    /// Of what the rules say, not of when they were read: a yes is for one version, also through a restart.
+    /// The digest of the content of the rules, not of when they were read: an approval is for one version, also through a restart.
     pub fn version(&self) -> Digest {
         self.version
     }
@@ -51,7 +51,7 @@ impl Policy {
         self.judge.as_ref().map(|judge| judge.version())
     }
 
-    /// Before anything is known of a call: in lists and searches. Listed is what could be called.
+    /// The decision before anything is known of a call, for lists and searches. A skill is listed if it could be called.
     pub fn allows(&self, by: &Principal, action: Action, skill: &Skill, now: Time) -> bool {
         let asking = Asking { wire: None, trust: None, now };
         let listed = action != Action::List || self.could(by, Action::Call, skill, asking);
@@ -172,7 +172,7 @@ impl Policy {
         })
     }
 
-    /// For somebody who wants to understand.
+    /// The decision with its reasons.
     pub fn explain(
         &self,
         by: &Principal,
@@ -286,7 +286,7 @@ fn scopes_allow(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
     }
 }
 
-/// `peer/skill` where either side may hold `*` for any run of characters; a bare `*` is everything.
+/// Does the pattern `peer/skill` match? Either side may hold `*` for any run of characters; a bare `*` is everything.
 pub fn matches(pattern: &str, skill: &SkillId) -> bool {
     match pattern.split_once('/') {
         Some((peer, name)) => glob::matches(peer, skill.peer.as_str()) && glob::matches(name, skill.skill.as_str()),

@@ -166,8 +166,8 @@ impl Hub {
         self.by_resource(by, &self.registry.catalogue(), peer, uri).is_ok()
     }
 
-    /// Has a peer tell of a resource that this principal may read, for as long as what is returned is held; `None` when the peer
-    /// does not tell.
+    /// Subscribes to a resource that this principal may read, for as long as the returned value is held; `None` if the peer has no
+    /// subscriptions.
     pub fn follow_resource(&self, by: &Principal, peer: &PeerId, uri: &Uri) -> Result<Option<Following>, Fault> {
         let ready = self.by_resource(by, &self.registry.catalogue(), peer, uri)?;
         Ok(ready.peer.follow(uri))

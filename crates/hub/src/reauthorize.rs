@@ -52,7 +52,7 @@ pub struct Reauthorization {
 }
 
 impl Reauthorization {
-    /// Made before the rules are asked the first time, so that none that come meanwhile are missed.
+    /// Made before the rules are evaluated the first time, so that no replacement is missed.
     pub fn new(hub: &Arc<Hub>, by: &Principal) -> Reauthorization {
         Reauthorization { hub: hub.clone(), by: by.clone(), replaced: hub.policy.replaced.subscribe(), lost: false }
     }
@@ -95,7 +95,7 @@ impl Reauthorization {
         }
     }
 
-    /// Resolves when it is lost, with why. Cancel safe.
+    /// Resolves when the permission is lost, with the reason. Cancel safe.
     pub async fn lost(&mut self, task: TaskId) -> Fault {
         loop {
             self.due().await;
@@ -120,8 +120,8 @@ pub(super) async fn due(claim: &mut Option<Reauthorization>) {
 }
 
 impl Hub {
-    /// Do the rules allow this principal a call that was begun? One that waits for a yes is the one that was shown; one that
-    /// waits for arguments is asked about when it has them.
+    /// Do the rules still allow this principal a call that was begun? A call pending approval is the one that was shown; one that waits for
+    /// arguments is checked when it has them.
     pub fn still_allows(&self, by: &Principal, task: &Task) -> bool {
         self.begun(task).is_none_or(|(skill, args)| self.permits(by, task, &skill, args.as_ref()))
     }

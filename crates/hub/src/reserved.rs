@@ -51,7 +51,7 @@ pub(super) fn answers(skill: &SkillId) -> bool {
     skill.peer.as_str() == HELP_SKILL.0 && matches!(skill.skill.as_str(), "help" | "find_skills")
 }
 
-/// Of these phrases the patterns that claim such a sentence, each with one that it claims.
+/// The patterns of these phrases that match a built-in sentence, each with such a sentence.
 pub fn claimed(phrases: &Matcher) -> Vec<(Text, &'static str)> {
     let mut claimed: Vec<(Text, &'static str)> = Vec::new();
     for sentence in SENTENCES.iter() {

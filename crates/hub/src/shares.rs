@@ -17,7 +17,7 @@ const ONE_CALLER: u64 = 4;
 /// The hub's Owner, as text.
 pub const HUB_OWNER: &str = "owner";
 
-/// A table of bytes that are held in memory, by whose they are. One caller may hold a quarter of it.
+/// A budget of bytes in memory, by owner. One caller may use a quarter of it.
 #[derive(Debug)]
 pub struct Shares {
     most: AtomicU64,
@@ -31,7 +31,7 @@ struct Table {
     of: HashMap<Text, u64>,
 }
 
-/// Why there is no room.
+/// Why there is no budget left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// This caller holds as much as one may.
@@ -59,7 +59,7 @@ impl Shares {
         Arc::new(Shares { most: AtomicU64::new(most), table: Mutex::default() })
     }
 
-    /// From now on; what is held already is let go of in its time.
+    /// Replaces the size; bytes in use are released in their time.
     pub fn resize(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }
@@ -73,20 +73,20 @@ impl Shares {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// So many bytes, of whoever this is.
+    /// Takes this many bytes for this owner.
     pub fn take(self: &Arc<Self>, whose: &Text, bytes: u64) -> Result<Share, NoRoom> {
         let mut share = Share { shares: self.clone(), whose: whose.clone(), bytes: 0 };
         share.resize(bytes)?;
         Ok(share)
     }
 
-    /// For what is there already, such as what was kept before a restart: it counts, whether there is room or not.
+    /// For existing data, such as what was stored before a restart: it counts, even beyond the budget.
     pub fn count_in(self: &Arc<Self>, whose: &Text, bytes: u64) -> Share {
         self.table().change(whose, 0, bytes);
         Share { shares: self.clone(), whose: whose.clone(), bytes }
     }
 
-    /// Whoever holds most.
+    /// The owner that holds most.
     pub fn most_of(&self) -> Option<Text> {
         self.table().of.iter().max_by_key(|(_, bytes)| **bytes).map(|(whose, _)| whose.clone())
     }
@@ -127,7 +127,7 @@ struct Sessions {
 /// Room of frames that is always there, beside four frames of the largest size.
 const FRAMES: u64 = 64 << 20;
 
-/// How many bytes each may take.
+/// The size of each table in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct HoldingLimits {
     /// Exchanges that run or wait.
@@ -152,7 +152,7 @@ impl Default for Holdings {
 }
 
 impl Holdings {
-    /// Other limits, from now on.
+    /// Replaces the limits.
     pub fn set(&self, limits: HoldingLimits) {
         self.exchanges.resize(limits.exchanges);
         self.inboxes.resize(limits.inboxes);
@@ -179,7 +179,7 @@ impl Holdings {
     }
 }
 
-/// What somebody holds, until it is dropped.
+/// An owner's share, until it is dropped.
 #[derive(Debug)]
 pub struct Share {
     shares: Arc<Shares>,
@@ -188,7 +188,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Whose it is: an owner as text.
+    /// The owner of the share, as text.
     pub fn whose(&self) -> &Text {
         &self.whose
     }
@@ -198,7 +198,7 @@ impl Share {
         self.bytes
     }
 
-    /// It is so many bytes from now on. Without room for more it stays as it is; for less there is always room.
+    /// Changes its size. Without budget for more it stays as it is; it can always shrink.
     pub fn resize(&mut self, bytes: u64) -> Result<(), NoRoom> {
         let most = self.shares.most.load(Ordering::Relaxed);
         let mut table = self.shares.table();
@@ -224,12 +224,12 @@ impl Drop for Share {
     }
 }
 
-/// Whose share something counts in.
+/// The owner in whose share something counts.
 pub fn whose(owner: &Owner) -> Text {
     whose_text(&owner.to_string())
 }
 
-/// The same of an owner as text: its first subject, of those that choose their own names only what they are.
+/// The same for an owner as text: its first subject, and only the kind for subjects that choose their own names.
 pub fn whose_text(owner: &str) -> Text {
     let first = first_subject(owner);
     match first.split_once(':') {

@@ -321,7 +321,7 @@ impl Hub {
 }
 
 impl Hub {
-    /// Do these words name one skill beyond doubt, by a phrase of it?
+    /// Do these words match exactly one skill, by one of its phrases?
     pub fn names_a_skill(&self, by: &Principal, input: &Input) -> bool {
         let catalogue = self.registry.catalogue();
         let may = |id: &SkillId| catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill));

@@ -20,7 +20,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     spelt(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
 }
 
-/// JSON with the same meaning, in which nothing is hidden: what is invisible in its strings is escaped as JSON escapes it.
+/// JSON with the same meaning, in which nothing is hidden: invisible characters in its strings are escaped as JSON escapes them.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     let hidden = |c: char| !c.is_ascii() && stands(c) == Stands::Hidden;
     if !json.contains(hidden) {

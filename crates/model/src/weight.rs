@@ -74,7 +74,7 @@ impl Event {
 }
 
 impl Step {
-    /// With its arguments and what came of it.
+    /// With its arguments and its result.
     pub fn weight(&self) -> usize {
         size_of::<Step>()
             + self.title.len()

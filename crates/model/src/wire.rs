@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::Json;
 
-/// A protocol and generation, such as `mcp/2026-07-28`. Core only compares it, for the raw lane and for counting.
+/// A protocol and generation, such as `mcp/2026-07-28`. The model only compares it, for relaying original messages and for counting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Wire(pub Cow<'static, str>);

@@ -16,7 +16,7 @@ pub fn routes(shared: Arc<Shared>) -> Router {
     Router::new().merge(sign_in::routes()).merge(resource::routes()).with_state(shared)
 }
 
-/// May a person come by another site's link? Only here, and only as a visit: a page that is shown, never data that is read.
+/// May a person come from another site's link? Only here, and only as navigation: a page that is shown, never data that is read.
 pub fn is_visited(path: &str) -> bool {
     path == "/oauth/callback" || path.starts_with("/oauth/callback/") || path.starts_with("/oauth/start/")
 }

@@ -28,7 +28,7 @@ async fn whole(State(shared): State<Arc<Shared>>) -> Response {
     describe(&shared, "")
 }
 
-/// Of the endpoints that ask for tokens by this rule, and of no other path.
+/// For the endpoints that require tokens by this rule, and for no other path.
 async fn part(State(shared): State<Arc<Shared>>, Path(path): Path<String>) -> Response {
     let path = format!("/{path}");
     if shared.paths.has_metadata(&path) { describe(&shared, &path) } else { StatusCode::NOT_FOUND.into_response() }
@@ -58,7 +58,7 @@ fn describe(shared: &Shared, path: &str) -> Response {
     (headers, described.as_bytes().clone()).into_response()
 }
 
-/// A 401 names where that is said; one of another endpoint stays as it is.
+/// Adds the metadata address to a 401; a 401 of another endpoint is not changed.
 pub fn challenge(shared: &Shared, path: &str, response: &mut Response) {
     let Some(base) = shared.sign_ins.reached().filter(|_| response.status() == StatusCode::UNAUTHORIZED) else {
         return;
@@ -68,7 +68,7 @@ pub fn challenge(shared: &Shared, path: &str, response: &mut Response) {
     }
 }
 
-/// The scopes that would let somebody with an issuer's token call this, when only they are missing.
+/// The scopes that would let the holder of an issuer's token call this, if only they are missing.
 pub fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> Vec<String> {
     let [link] = by.links() else { return Vec::new() };
     if link.proof != Proof::Jwt || shared.hub.visible(by).calls(skill) {
@@ -83,7 +83,7 @@ pub fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> Vec<Str
     rules.issuers.scopes().filter(|(_, reaches)| helps(reaches)).map(|(scope, _)| scope.to_owned()).collect()
 }
 
-/// Makes an answer say that a scope is missing, and which would do.
+/// Turns an answer into a scope challenge that names the missing scopes.
 pub fn wants_scopes(shared: &Shared, path: &str, scopes: &[String], response: &mut Response) {
     let Some(base) = shared.sign_ins.reached() else { return };
     let plain = |scope: &&String| scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
         .route("/oauth/clients/{mark}", get(document))
 }
 
-/// Says for what, and leads on.
+/// Shows the purpose, and links to the authorization server.
 async fn start(
     State(shared): State<Arc<Shared>>,
     Extension(connection): Extension<Connection>,
@@ -75,7 +75,7 @@ async fn callback(
     finish(&shared, returns_by, query.as_deref(), &headers).await
 }
 
-/// Takes the answer of the authorization server.
+/// Receives the answer of the authorization server.
 async fn finish(shared: &Shared, came_by: ReturnAddress, query: Option<&str>, headers: &HeaderMap) -> Response {
     let Ok(callback) = Callback::decode(query.unwrap_or_default()) else { return over() };
     let arrived = (callback, came_by);

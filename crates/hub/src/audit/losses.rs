@@ -18,7 +18,7 @@ use interlingua_telemetry::trace;
 /// How many tellings are remembered, so that none is written twice.
 const REMEMBERED: usize = 1_024;
 
-/// What an exchange is known by, after it is over too.
+/// The name of an exchange in the audit log, also after its end.
 #[derive(Debug, Clone)]
 pub struct Named {
     /// The exchange.
@@ -28,13 +28,13 @@ pub struct Named {
 }
 
 impl Named {
-    /// By what a task is known.
+    /// The name of a task's exchange.
     pub fn of(task: &Task) -> Named {
         Named { task: task.id, trace: task.call.trace.clone() }
     }
 }
 
-/// Where losses happened: in which exchange, between the hub and which caller, by which protocol.
+/// The context of losses: the exchange, the caller and the protocol.
 #[derive(Debug, Clone)]
 pub struct LossContext<'a> {
     /// To whom it was told.
@@ -48,8 +48,7 @@ pub struct LossContext<'a> {
 }
 
 impl Hub {
-    /// Writes down what was lost between a caller and the hub. An answer that is looked at again loses the same again, and
-    /// leaves one line.
+    /// Writes the losses between a caller and the hub. Reading an answer again loses the same again, and leaves one line.
     pub fn lost(&self, leg: &LossContext<'_>, losses: &[Loss]) {
         if losses.is_empty() {
             return;

@@ -51,7 +51,7 @@ const MAX_NAME: usize = 200;
 /// The outcome of a decision in favour.
 pub const ALLOWED: &str = "allowed";
 
-/// What is kept of the arguments of skills; the first rule that fits counts.
+/// What is stored of the arguments of skills; the first matching rule counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepArguments {
     /// Patterns over `peer/skill` that the rule is about.
@@ -101,7 +101,7 @@ pub struct AuditLine {
 }
 
 impl AuditLine {
-    /// A line that says that this was allowed.
+    /// A line for an allowed action.
     pub fn new(action: &'static str, by: impl Display) -> AuditLine {
         AuditLine {
             at: Time(0),
@@ -120,14 +120,14 @@ impl AuditLine {
         }
     }
 
-    /// The same line, about this skill, peer or file. A long name is cut.
+    /// The same line, about this skill, peer or file. A long name is truncated.
     #[must_use]
     pub fn on(mut self, what: impl Display) -> AuditLine {
         self.on = Some(short(what.to_string()));
         self
     }
 
-    /// What the rules say of the arguments of this skill.
+    /// The same line with what the rules store of the arguments of this skill.
     #[must_use]
     pub fn arguments(mut self, rules: &[KeepArguments], skill: &Skill, arguments: Option<&Json>) -> AuditLine {
         let rule = rules.iter().find(|rule| rule.skills.iter().any(|pattern| matches(pattern, &skill.id)));
@@ -154,7 +154,7 @@ impl AuditLine {
         self
     }
 
-    /// What a call says of where it belongs.
+    /// The same line with the context of a call.
     #[must_use]
     pub fn call(mut self, call: &Call) -> AuditLine {
         self.wire = call.origin.wire().map(|wire| wire.0.clone());
@@ -216,7 +216,7 @@ impl Audit {
         self.seal.store(Some(Arc::new(signing)));
     }
 
-    /// The keys that ever signed, the one that signs now first.
+    /// All signing keys so far, the current one first.
     pub fn keys(&self) -> Vec<Half> {
         self.seal.load().as_ref().map(|signing| signing.known.clone()).unwrap_or_default()
     }
@@ -229,7 +229,7 @@ impl Audit {
         }
     }
 
-    /// Writes a line, which belongs to the trace of what is being done unless it says otherwise.
+    /// Writes a line, which belongs to the current trace unless it names another.
     pub fn write(&self, mut line: AuditLine) {
         line.at = self.clock.now();
         if line.trace.is_none() {
@@ -269,7 +269,7 @@ impl Audit {
         tokio::time::timeout(PATIENCE, written).await.map_err(busy)
     }
 
-    /// Writes a line about a caller, a skill and a task, where they are known.
+    /// Writes a line about a caller, a skill and a task, as far as they are known.
     pub fn line(
         &self,
         action: &'static str,
@@ -287,7 +287,7 @@ impl Audit {
         });
     }
 
-    /// Lines that could not be taken since the start.
+    /// The number of dropped lines since the start.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

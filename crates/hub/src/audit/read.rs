@@ -63,15 +63,15 @@ impl Hub {
         Ok(found.iter().map(|stored| (stored.seq, page(stored))).collect())
     }
 
-    /// Signs all there is, and returns the newest checkpoint that is kept beside the records. Only an Owner may do that.
+    /// Signs everything so far, and returns the newest checkpoint, which is stored beside the records. Only an Owner may do that.
     pub async fn audit_checkpoint(&self, by: &Principal) -> Result<Option<Checkpoint>, Fault> {
         self.only_for_owner(by, "audit")?;
         self.audit.signed().await;
         Ok(writer::kept(&*self.store.records, self.now()).await?)
     }
 
-    /// Takes out every line of this caller: what it says goes, that there was one stays, and the chain still holds. Returns how
-    /// many there were. Only an Owner may do that.
+    /// Redacts every line of this caller: its text is removed, the line remains, and the chain still verifies. Returns how many there were.
+    /// Only an Owner may do that.
     pub async fn forget_in_audit(&self, by: &Principal, who: &str) -> Result<u64, Fault> {
         self.only_for_owner(by, "forget_audit")?;
         self.audit.written().await;

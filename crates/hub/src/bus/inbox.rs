@@ -49,7 +49,7 @@ enum Command {
     Attach { id: MessageId, told: mpsc::Sender<Heard>, done: Answer<bool> },
 }
 
-/// The way to one inbox. Cloning shares it.
+/// The handle of one inbox. Cloning shares it.
 #[derive(Debug, Clone)]
 pub struct Handle {
     commands: mpsc::Sender<Command>,
@@ -105,7 +105,7 @@ impl Handle {
         }
     }
 
-    /// A message that wants no answer.
+    /// Adds a message that needs no answer.
     pub async fn put(&self, message: Message, until: Time) -> Result<(), Fault> {
         let room = Some(self.room(&message).await?);
         let input = Input::Put { message: Box::new(message), until };
@@ -118,7 +118,7 @@ impl Handle {
         if known { self.way.enter(message).await } else { self.way.take(message).map(InboxRoom::from) }
     }
 
-    /// What the agent says: an answer, or something about a request it works on.
+    /// A message from the agent: an answer, or a report about a request it works on.
     pub async fn said(&self, message: Message) -> Result<(), Fault> {
         match message.kind {
             Kind::Response => {
@@ -138,7 +138,7 @@ impl Handle {
         self.send(|done| Command::Take { input: Input::Read(id), room: None, done }).await
     }
 
-    /// Does a request with this id wait?
+    /// Is a request with this id pending?
     pub fn awaits(&self, id: &str) -> bool {
         self.shelf.look(|inbox| inbox.fate(&id.into()) == Fate::Waits)
     }
@@ -151,12 +151,12 @@ impl Handle {
         })
     }
 
-    /// How many messages wait.
+    /// The number of pending messages.
     pub fn waiting(&self) -> usize {
         self.shelf.look(|inbox| inbox.len())
     }
 
-    /// All that waits, most urgent first, and what comes.
+    /// All pending messages, most urgent first, and new ones.
     pub fn reading(&self) -> Reading {
         self.shelf.readers.send_modify(|readers| *readers += 1);
         Reading { handle: self.clone(), changed: self.shelf.changed.subscribe(), shown: BTreeSet::new() }
@@ -203,7 +203,7 @@ impl Handle {
     }
 }
 
-/// Somebody who reads for an agent.
+/// A reader of an agent's inbox.
 #[derive(Debug)]
 pub struct Reading {
     handle: Handle,
@@ -212,7 +212,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The next message not shown yet; `None` when the agent is gone. Cancel safe.
+    /// The next message not shown yet; `None` when the agent is removed. Cancel safe.
     pub async fn next(&mut self, now: impl Fn() -> Time) -> Option<(u64, Message)> {
         loop {
             self.changed.borrow_and_update();
@@ -226,7 +226,7 @@ impl Reading {
         }
     }
 
-    /// What is there without waiting.
+    /// The next message without waiting.
     pub fn shown_now(&mut self, now: Time) -> Option<(u64, Message)> {
         let shown = &mut self.shown;
         let found = self.handle.shelf.look(|inbox| {

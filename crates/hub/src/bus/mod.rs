@@ -63,12 +63,13 @@ impl Bus {
         self.agents.load_full()
     }
 
-    /// Is this agent theirs: may they read its messages and answer for it?
+    /// Does this agent belong to this principal: may it read its messages and answer for it?
     pub fn speaks_for(&self, by: &Principal, name: &str) -> bool {
         self.agent(name).is_some_and(|agent| agent.is_of(by))
     }
 
-    /// Nobody speaks as an agent that is registered by somebody else, nor under what is written like another's subject.
+    /// Refuses a speaker under the name of an agent that another principal registered, or under a name that is written like another's
+    /// subject.
     pub fn check_speaker(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
         let written = name.as_str();
         let subject = is_reserved(written) || written.parse::<Owner>().is_ok();
@@ -83,7 +84,7 @@ impl Bus {
         }
     }
 
-    /// May they read what this owner shared with these? Nobody named is nobody else.
+    /// May this principal read what this owner shared with these readers? An empty list means nobody else.
     pub fn reads(&self, by: &Principal, owner: &Owner, readers: &[interlingua_model::Text]) -> bool {
         by.is_hub_owner()
             || by.owner() == *owner
@@ -92,7 +93,7 @@ impl Bus {
 }
 
 impl Agent {
-    /// Is it theirs? The hub's owner speaks for all of them.
+    /// Does it belong to this principal? The hub's owner speaks for all of them.
     pub fn is_of(&self, by: &Principal) -> bool {
         by.is_hub_owner() || (!by.is_anonymous() && by.owner() == self.registration.owner)
     }
