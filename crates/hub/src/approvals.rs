@@ -101,7 +101,7 @@ pub(super) struct ClosedQuestion {
 }
 
 impl Hub {
-    /// For the caller of a task that waits for approvers. Where agents call for somebody, it is that person who reads it.
+    /// For the caller of a task that is pending approval. If agents call for a person, that person reads it.
     pub(super) fn where_to_approve(&self, language: Language, task: TaskId, by: &Principal, skill: &Skill) -> String {
         let hub = self.reached();
         let person = by.links().first().map(|link| Principal::new(link.clone()));
@@ -190,7 +190,7 @@ impl Hub {
     }
 }
 
-/// The caller is told where its call is approved, and by whom. An approver has found it: the question alone is left.
+/// The text for an approver: without the hint for the caller where and by whom its call is approved. The question alone is left.
 fn for_approver(question: Question, task: &Task) -> Question {
     let text = match (&question.kind, &question.asked_by, question.to) {
         (QuestionKind::Confirm(confirm), Party::Hub, Addressee::Approvers) => {

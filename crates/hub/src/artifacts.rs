@@ -51,11 +51,11 @@ pub struct Artifact {
     pub name: Text,
     /// Its media type, where its maker said.
     pub media: Option<Media>,
-    /// `None` until it has come.
+    /// `None` until it has arrived.
     pub content: Option<StoredContent>,
     /// The agent that made it.
     pub from: PeerId,
-    /// Who shared it: may change and remove it.
+    /// The owner: it may change and remove the artifact.
     pub owner: Owner,
     /// When it was shared.
     pub at: Time,
@@ -288,8 +288,8 @@ impl Hub {
         self.page_of(KIND, after, limit, |artifact| self.may_read(by, artifact)).await
     }
 
-    /// Writes down whom a task's artifacts name as readers. A stranger is told from that, and the task itself is not read for
-    /// them, so that what is another's costs no more than what is not there.
+    /// Stores the readers of a task's artifacts. A stranger is recognised by that record, and the task itself is not read for them, so that
+    /// another's task costs no more than a missing one.
     pub(super) async fn note_readers(&self, task: &Task, records: &[Record]) -> Result<(), Fault> {
         let tells = |record: &Record| match record.event() {
             Some(Event::Artifact(chunk)) => chunk.header.as_ref().is_some_and(|header| !header.readers.is_empty()),
@@ -402,9 +402,9 @@ pub struct Made {
     pub id: ArtifactId,
     /// The peer that made it, where one did.
     pub by: Option<PeerId>,
-    /// Whose task it is.
+    /// The owner of the task.
     pub owner: Owner,
-    /// When its last piece came.
+    /// When its last piece arrived.
     pub at: Time,
     /// What its maker said of it.
     pub header: Option<ArtifactHeader>,

@@ -27,7 +27,7 @@ pub(super) fn is_ask(id: &SkillId) -> bool {
 }
 
 impl Hub {
-    /// A call of `hub/ask` becomes what it says.
+    /// Rewrites a call of `hub/ask` to a call in plain words.
     pub(super) fn put_in_words(&self, by: &Principal, call: &mut Call) -> Result<(), Fault> {
         let Ask::Invoke { target: Target::Skill(id, _), input } = &call.ask else { return Ok(()) };
         if !is_ask(id) {

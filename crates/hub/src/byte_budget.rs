@@ -211,7 +211,7 @@ impl Reservation {
         }
     }
 
-    /// How much it should hold by now. More than there is at all is never had: it may go on alone.
+    /// How much it should hold by now. It never waits for more than the whole budget: such a message proceeds alone.
     fn wanted(&self, declared: Option<u64>) -> u64 {
         let wanted = match declared {
             _ if self.so_far <= self.small => 0,

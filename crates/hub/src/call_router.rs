@@ -13,8 +13,7 @@ pub type Routed = (Call, Option<Box<dyn RoutedCall>>);
 
 /// A router between agents and the hub.
 pub trait CallRouter: Send + Sync + Debug {
-    /// Sends a call through the router: the call that comes out of it is the one to make. A router that is switched off gives it
-    /// back as it is.
+    /// Sends a call through the router and returns the call to make. A router that is switched off returns it unchanged.
     fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault>;
 }
 

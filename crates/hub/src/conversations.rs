@@ -25,7 +25,7 @@ const CODE: usize = 16;
 #[derive(Debug)]
 pub struct Forgotten {
     pub owner: Owner,
-    /// It had kept something.
+    /// It had a stored record.
     pub was_kept: bool,
 }
 
@@ -112,7 +112,7 @@ impl Hub {
         }
     }
 
-    /// How many conversations they may keep.
+    /// The limit of conversations for this principal.
     fn room(&self, by: &Principal) -> Option<Room> {
         let settings = self.settings.load();
         let (most, bytes) = (settings.conversations_of_one, settings.bytes_of(&by.owner()));
@@ -169,7 +169,7 @@ impl Hub {
     }
 }
 
-/// Whoever owns the hub owns its store, and so do those who act for them.
+/// The hub's Owner has no limit, and neither have those that act for it.
 pub(super) fn is_bounded(by: &Principal) -> bool {
     by.links().first().is_none_or(|link| link.subject != Subject::HubOwner)
 }

@@ -23,7 +23,7 @@ pub struct Granted {
     pub task: TaskId,
     /// When it was approved.
     pub at: Time,
-    /// Who approved it.
+    /// The approver.
     pub by: Owner,
     /// The arguments that were approved.
     pub arguments: Option<Json>,
@@ -63,7 +63,7 @@ impl Hub {
         Ok(same.then(|| Granted { task: id.0, at: ended.at, by: decided.by, arguments: shown.args }))
     }
 
-    /// Who makes the call: a run that passes a question on asks about a call of its own, not of its caller's.
+    /// The owner of the call: a run that relays a question asks about a call of its own, not of its caller's.
     fn owner_of_call(&self, id: QuestionId, confirm: &Confirm) -> Option<Owner> {
         let (mut id, mut relays) = (id, confirm.relays);
         for _ in 0..MAX_DEPTH {

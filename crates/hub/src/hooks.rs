@@ -24,7 +24,7 @@ use super::prepared::Ready;
 /// The answer of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// The call goes on as it is.
+    /// The call proceeds unchanged.
     Pass,
     /// Why, for the caller to read.
     Refuse(Text),
@@ -52,7 +52,7 @@ pub struct HookCall {
     pub task: TaskId,
     /// The owner, as the audit writes it.
     pub by: String,
-    /// The protocol by which the call came in; `None` for calls that the hub makes.
+    /// The protocol by which the call arrived; `None` for calls that the hub makes.
     pub wire: Option<String>,
     /// The skill that is called.
     pub skill: SkillId,
@@ -64,7 +64,7 @@ pub struct HookCall {
     pub text: Option<String>,
     /// How it ended, for a hook after.
     pub finished: Option<Box<Finished>>,
-    /// What is asked of a person, for a hook that is told of approvals.
+    /// The question to a person, for a hook that is informed of approvals.
     pub waiting: Option<PendingApproval>,
 }
 
@@ -84,7 +84,7 @@ pub enum When {
     Before,
     /// After it came back. The hook may withhold the result.
     After,
-    /// An approval is pending. The hook is told and decides nothing.
+    /// An approval is pending. The hook is informed and decides nothing.
     Confirm,
 }
 
@@ -104,7 +104,7 @@ impl When {
 pub enum OnFailure {
     /// The call is refused.
     Refuse,
-    /// The call goes on as if there were no hook.
+    /// The call proceeds as if there were no hook.
     Pass,
 }
 
@@ -114,11 +114,11 @@ pub struct Attached {
     pub name: Text,
     /// At which moment it is asked.
     pub when: When,
-    /// Skills it is about; `*` stands for any letters.
+    /// The skills it applies to; `*` matches any characters.
     pub skills: Vec<String>,
     /// How long the hub waits for its answer.
     pub timeout: Duration,
-    /// What becomes of a call when it does not answer.
+    /// What happens to a call when the hook does not answer.
     pub on_failure: OnFailure,
     /// The hook.
     pub hook: Arc<dyn Hook>,

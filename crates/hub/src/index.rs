@@ -53,8 +53,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Searches the index for skills, best first. A peer that is listed but not indexed yet is waited for: else a caller who has just seen
-    /// it would be told that it has no such skill.
+    /// Searches the index for skills, best first. It waits for a peer that is listed but not indexed yet: else a caller that has just seen
+    /// it would learn that it has no such skill.
     pub(crate) async fn search_index(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreFault> {
         // Only to wait for those that hold it: what is registered after this search began need not be found by it.
         drop(tokio::time::timeout(INDEX_PATIENCE, self.indexing.write()).await);

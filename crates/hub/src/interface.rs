@@ -103,7 +103,7 @@ impl Hub {
         &self.store.records
     }
 
-    /// Skills whose texts fit these words, best first. Whether the caller may see them is asked of [`Hub::visible`].
+    /// Skills whose texts match these words, best first. [`Hub::visible`] decides whether the caller may see them.
     pub async fn search_skills(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreFault> {
         self.search_index(words, limit).await
     }
@@ -182,7 +182,7 @@ impl Hub {
     }
 }
 
-/// Tasks and runs that go on.
+/// Running tasks and runs.
 impl Hub {
     /// A task that runs in this process.
     pub fn live(&self, task: TaskId) -> Option<Arc<Live>> {

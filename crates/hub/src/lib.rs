@@ -105,31 +105,31 @@ pub struct Settings {
     pub question: Duration,
     /// How many exchanges of one caller may wait for an answer or an approval.
     pub waiting: u64,
-    /// Which calls of skills with unknown effects wait for a human yes.
+    /// Which calls of skills with unknown effects need approval.
     pub unknown: Unknown,
     /// How long a message id is remembered.
     pub replay: Duration,
-    /// How long a conversation is kept after its last turn.
+    /// How long a conversation is stored after its last turn.
     pub conversations: Duration,
-    /// How long a finished task is kept.
+    /// How long a finished task is stored.
     pub tasks: Duration,
-    /// How many tasks one caller may keep.
+    /// How many tasks one caller may store.
     pub tasks_of_one: u64,
     /// Bytes in the journals of one task.
     pub bytes_of_task: u64,
-    /// Bytes of all that one caller keeps.
+    /// How many bytes one caller may store.
     pub bytes_of_one: u64,
-    /// And of all who have no name, together.
+    /// How many bytes all anonymous callers together may store.
     pub bytes_of_anonymous: u64,
-    /// How many conversations one caller may keep.
+    /// How many conversations one caller may store.
     pub conversations_of_one: u64,
     /// The model that is asked when the hub cannot resolve plain words.
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
-    /// What the audit keeps of arguments.
+    /// What the audit log stores of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
-    /// Names that configuration keeps for somebody who is not here yet: devices with a key of their own.
+    /// Names that configuration reserves for peers that are not connected yet: devices with a key of their own.
     pub kept_names: Arc<[Text]>,
 }
 

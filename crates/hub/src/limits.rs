@@ -45,7 +45,7 @@ pub struct When {
     pub principal: Option<Text>,
     /// A role of the caller.
     pub role: Option<Role>,
-    /// The protocol by which the call came in, or one that led to it.
+    /// The protocol by which the call arrived, or that of one of its causes.
     pub protocol: Option<Text>,
     /// A pattern over names of peers.
     pub peer: Option<Text>,
@@ -65,7 +65,7 @@ pub struct Role {
 /// What a rule counts by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
-    /// Whom a call is for, whoever makes it for them.
+    /// The principal that a call is for, whoever makes it on its behalf.
     Principal,
     /// The peer that is called.
     Peer,
@@ -146,8 +146,8 @@ impl Limits {
         self.rules.store(Arc::new(new.collect()));
     }
 
-    /// Counts a call against every rule that speaks of it; what is returned is held while it runs. `first`: it was not
-    /// counted before it waited for a yes.
+    /// Counts a call against every matching rule; the returned value is held while it runs. `first`: it was not counted before it waited
+    /// for approval.
     pub(crate) fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<RunningSlot>, Fault> {
         let rules = self.rules.load();
         let mut held = Vec::new();
@@ -190,7 +190,7 @@ impl Rule {
     }
 }
 
-/// Refused by the caller's own limit, with the time to come back.
+/// Refused by the caller's own limit, with the time to retry.
 fn later(text: &str, wait: Duration) -> Fault {
     Fault::caller(FaultKind::Busy, format!("{text}; {}", again_in(wait))).retry(Retry::After(Some(wait)))
 }

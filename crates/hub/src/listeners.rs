@@ -29,7 +29,7 @@ fn leads_to(listener: SocketAddr, address: SocketAddr) -> bool {
     listener.port() == address.port() && reaches()
 }
 
-/// Only an address of this machine can be listened on. Asked only of those whose port is one of the hub's own.
+/// Only an address of this machine can be listened on. Checked only for addresses with a port of the hub's own.
 fn is_of_this_machine(mut address: SocketAddr) -> bool {
     let canonical = address.ip().to_canonical();
     if canonical != address.ip() {

@@ -24,7 +24,7 @@ const RECENT_BYTES: u64 = 1 << 20;
 const MAX_SIGNALS: usize = 64;
 /// How many bytes of them without a share of the room that exchanges have: a short answer finds its task however full that is.
 const FREE_SIGNALS: usize = 16 * 1024;
-/// How many kept exchanges may be alive at once.
+/// How many stored exchanges may be live at once.
 pub(crate) const MAX_LIVE: usize = 100_000;
 /// How many entries a reader fetches from the journal at once.
 const READ_AHEAD: usize = 256;
@@ -32,7 +32,7 @@ const READ_AHEAD: usize = 256;
 /// What a reader hears when a task's driver is gone.
 const GOES_ON_LATER: &str = "this task stopped here; it goes on after the hub's next start";
 
-/// Something for the driver of a kept exchange.
+/// A message to the driver of a stored exchange.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     Signal {
@@ -45,7 +45,7 @@ pub(crate) enum Incoming {
     CallerGone,
 }
 
-/// What a signal takes of memory until its task hears it.
+/// The memory share of a signal until its task has read it.
 #[derive(Debug)]
 pub(crate) enum SignalRoom {
     Free(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit),
@@ -63,10 +63,9 @@ pub(crate) struct Head {
 pub(crate) enum Liveness {
     Running,
     Done,
-    /// The store is full; it goes on when there is room.
+    /// The store is full; it continues when there is space.
     Stalled,
-    /// Nobody drives it any more: the store failed or the hub stops. What is in the journal stands, and goes on after the
-    /// next start.
+    /// It has no driver any more: the store failed or the hub stops. The journal stays valid, and the task continues after the next start.
     Broken,
 }
 
@@ -156,7 +155,7 @@ impl Live {
         self.head.send_modify(|head| head.state = Liveness::Stalled);
     }
 
-    /// Its driver is gone, for whatever reason: nobody waits for what will not come.
+    /// Its driver has ended, for any reason: readers stop waiting.
     pub(crate) fn let_go(&self) {
         self.head.send_if_modified(|head| match head.state {
             Liveness::Done | Liveness::Broken => false,
@@ -185,8 +184,8 @@ impl Live {
         locked(&self.questions).clone()
     }
 
-    /// Where it stands, from memory alone; `None` when some of its entries are not there any more. They are as they stand in
-    /// the journal: every secret has become a name before it is shown.
+    /// The current state, from memory alone; `None` if some of its entries are not in memory any more. Entries are as in the journal: every
+    /// secret is replaced by its reference before it is shown.
     pub(crate) fn folded(&self) -> Option<Task> {
         let recent = &locked(&self.recent).entries;
         (recent.front()?.seq == 1).then(|| fold(self.id, recent.iter().map(|entry| Entry::clone(entry))).ok()).flatten()
@@ -209,7 +208,7 @@ impl Live {
             .unwrap_or_else(|_| Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished")))
     }
 
-    /// Whoever says more than is free holds it in a share of their own.
+    /// A signal above the free size takes a share of its sender.
     fn room(&self, by: &Principal, signal: &Signal) -> Result<SignalRoom, Fault> {
         let bytes = signal.weight();
         let few = u32::try_from(bytes).ok();
@@ -228,7 +227,7 @@ impl Live {
         self.callers.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A caller has heard what it wanted.
+    /// A caller has received what it waited for.
     pub(crate) fn caller_let_go(&self) {
         self.callers.fetch_sub(1, Ordering::SeqCst);
     }
@@ -244,14 +243,14 @@ impl Live {
         self.callers.load(Ordering::SeqCst) > 0
     }
 
-    /// Nobody holds it any more.
+    /// The last caller has dropped it.
     pub(crate) fn caller_gone(&self) {
         // A full channel means the driver is busy with signals that end the exchange sooner than this would.
         let _ = self.signals.try_send(Incoming::CallerGone);
     }
 }
 
-/// All live kept exchanges.
+/// All live stored exchanges.
 #[derive(Debug, Default)]
 pub(crate) struct LiveTable {
     tasks: Mutex<Tables>,
@@ -340,7 +339,7 @@ impl Reader {
         Reader { task, after, live, journal, ready: VecDeque::new(), claim: None }
     }
 
-    /// For somebody who reads only as long as the rules allow it.
+    /// For a reader that may read only as long as the rules allow it.
     pub(super) fn claimed(self, claim: Reauthorization) -> Reader {
         Reader { claim: Some(claim), ..self }
     }

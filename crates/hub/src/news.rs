@@ -46,7 +46,7 @@ pub enum Heard {
     Notice(Notice),
     /// Some were missed: anything may have changed.
     Missed,
-    /// The hub is gone.
+    /// The hub has stopped.
     Over,
 }
 

@@ -33,7 +33,7 @@ impl PolicyInForce {
         self.policy.load_full()
     }
 
-    /// Credentials that came or went change what policy is, but no rule: who holds them is asked about elsewhere.
+    /// New or revoked credentials change the policy, but no rule: their holders are checked elsewhere.
     pub(crate) fn store(&self, policy: Arc<Policy>) {
         let rules = policy.rules();
         if self.policy.swap(policy).rules() != rules {
@@ -81,7 +81,7 @@ impl Reauthorization {
         if self.lost { Err(not_any_more()) } else { Ok(()) }
     }
 
-    /// As [`Reauthorization::settle`], of a kept exchange; `folded` is as it stands, where that is known.
+    /// As [`Reauthorization::settle`], for a stored exchange; `folded` is its state, if that is known.
     pub(super) async fn settle_kept(&mut self, task: TaskId, folded: Option<Task>) -> Result<(), Fault> {
         let folded = match folded {
             Some(folded) => Ok(folded),
@@ -111,7 +111,7 @@ fn not_any_more() -> Fault {
     Fault::caller(FaultKind::Denied, "the rules do not allow this any more")
 }
 
-/// As [`Reauthorization::due`]; never, where nobody has a claim.
+/// As [`Reauthorization::due`]; never, if there is no claim.
 pub(super) async fn due(claim: &mut Option<Reauthorization>) {
     match claim {
         Some(claim) => claim.due().await,

@@ -273,8 +273,8 @@ impl Registry {
     }
 }
 
-/// Which lists look otherwise with the new card than with the old one. A peer that comes or goes changes the list of tools even if it
-/// has none: which tools of the hub itself are listed depends on whether there are peers.
+/// Which lists differ between the old card and the new one. A peer that is added or removed changes the list of tools even if it has none:
+/// which tools of the hub itself are listed depends on whether there are peers.
 fn differences(old: Option<&Card>, new: Option<&Card>) -> Kinds {
     let differ = |wanted: fn(&Skill) -> bool| {
         let skills = |card: Option<&Card>| -> Vec<(SkillId, Digest)> {

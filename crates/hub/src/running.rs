@@ -16,7 +16,7 @@ use super::reauthorize::{self, Reauthorization};
 pub struct Running {
     hub: Arc<Hub>,
     id: TaskId,
-    /// The trace of whoever opened it.
+    /// The trace of the caller that opened it.
     pub(super) trace: Option<Trace>,
     seen: u64,
     way: Way,

@@ -17,7 +17,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// More stands in the journal of this run. Without listeners this costs nothing.
+    /// The journal of this run has new records. Without listeners this costs nothing.
     pub(crate) fn appended(&self, task: TaskId) {
         let _ = self.0.send(task);
     }

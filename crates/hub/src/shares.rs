@@ -43,7 +43,7 @@ pub enum NoRoom {
 }
 
 impl NoRoom {
-    /// As whoever runs an exchange is told.
+    /// The fault for the driver of an exchange.
     pub(crate) fn for_exchanges(self) -> Fault {
         let text = match self {
             NoRoom::OfOne => "your exchanges hold as much of the hub's memory as one caller's may",
@@ -238,7 +238,7 @@ pub fn whose_text(owner: &str) -> Text {
     }
 }
 
-/// `>` stands between subjects; of a name it is doubled, and `>0` is a NUL of one.
+/// `>` separates subjects; in a name it is doubled, and `>0` is a NUL.
 fn first_subject(owner: &str) -> &str {
     let mut from = 0;
     while let Some(at) = owner.get(from..).and_then(|rest| rest.find('>')).map(|at| from + at) {

@@ -59,7 +59,7 @@ impl Default for Schemas {
     }
 }
 
-/// Work that may take longer than a worker of the runtime should be kept busy.
+/// Runs work that may take longer than a worker of the runtime should be blocked.
 fn aside<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

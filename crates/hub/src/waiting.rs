@@ -42,7 +42,7 @@ impl WaitingCounts {
         Ok(Place { of, counts: self.clone() })
     }
 
-    /// The same for one that goes on: it is counted, and never refused for it.
+    /// The same for an exchange that is resumed: it is counted, and never refused for it.
     pub(super) fn hold(&self, by: &Principal) -> Result<Place, Fault> {
         self.take(by, u64::MAX)
     }

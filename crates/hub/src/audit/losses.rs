@@ -37,9 +37,9 @@ impl Named {
 /// The context of losses: the exchange, the caller and the protocol.
 #[derive(Debug, Clone)]
 pub struct LossContext<'a> {
-    /// To whom it was told.
+    /// The caller.
     pub by: &'a Principal,
-    /// Which exchange was told.
+    /// The exchange.
     pub of: Named,
     /// By which protocol.
     pub wire: Wire,

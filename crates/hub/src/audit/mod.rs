@@ -65,19 +65,19 @@ pub struct KeepArguments {
 pub struct AuditLine {
     /// When it was decided: set when the line is written.
     pub at: Time,
-    /// Whose wish it was.
+    /// The principal.
     pub by: String,
     /// What was decided about, such as `authorize` or `confirm`.
     pub action: Cow<'static, str>,
     /// A skill, a peer, a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// [`ALLOWED`], what became of it, or the kind of a fault.
+    /// [`ALLOWED`], the outcome, or the kind of a fault.
     pub outcome: Cow<'static, str>,
     /// The task it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// What it came in by.
+    /// The protocol by which it arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Cow<'static, str>>,
     /// The trace it belongs to.
@@ -250,7 +250,7 @@ impl Audit {
         self.waiting.is_behind() || self.lines.capacity() < MAX_WAITING / 2
     }
 
-    /// Resolves when lines are written about as fast as they come: nothing more is decided than can be written down.
+    /// Resolves when lines are written about as fast as they arrive: no more is decided than can be logged.
     pub(super) async fn caught_up(&self) -> Result<(), Fault> {
         if !self.is_behind() {
             return Ok(());

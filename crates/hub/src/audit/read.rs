@@ -104,7 +104,7 @@ impl Hub {
     }
 }
 
-/// How many lines of this caller were taken out, also of those where they acted through somebody.
+/// How many lines of this caller were redacted, also of those where it acted through another.
 fn forget(page: &mut Page, who: &str) -> u64 {
     let mut count = 0;
     for line in &mut page.lines {

@@ -79,7 +79,7 @@ impl Refusals {
         self.counted.is_empty()
     }
 
-    /// Lines of those whose time is over; they are told apart anew from here on.
+    /// Lines of those whose time is over; later ones are counted separately.
     pub(super) fn due(&mut self, now: Time) -> Vec<AuditLine> {
         let over = |counted: &mut Counted| now >= counted.since.after(INTERVAL);
         let lines = self.counted.extract_if(|_, counted| over(counted)).filter_map(|(_, counted)| counted.said());
@@ -90,7 +90,7 @@ impl Refusals {
         lines
     }
 
-    /// Lines of all that was counted, for somebody who reads now; counting goes on.
+    /// Lines of everything counted so far, for a reader; counting continues.
     pub(super) fn so_far(&mut self) -> Vec<AuditLine> {
         let said = |counted: &mut Counted| {
             let line = counted.said_so_far();

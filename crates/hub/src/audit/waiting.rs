@@ -23,7 +23,7 @@ pub(super) struct UnwrittenLines {
 }
 
 impl UnwrittenLines {
-    /// False when there is no room for it.
+    /// False if there is no budget for it.
     pub(super) fn add(&self, line: &AuditLine) -> bool {
         let most = if line.refusal { BEHIND } else { MOST };
         let more = |bytes: u64| bytes.checked_add(weight(line)).filter(|sum| *sum <= most);

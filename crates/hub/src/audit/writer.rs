@@ -42,7 +42,7 @@ const SIGN_AFTER: Duration = Duration::from_secs(600);
 const KIND: &str = "audit";
 const CHECKPOINT: &str = "checkpoint";
 
-/// What the writer is told.
+/// Messages to the writer.
 #[derive(Debug)]
 pub(super) enum WriterMessage {
     Line(Box<AuditLine>),
@@ -54,7 +54,7 @@ pub(super) enum WriterMessage {
     HandOver(Arc<Signing>, oneshot::Sender<()>),
 }
 
-/// The key, once it is there.
+/// The signing key, once it is loaded.
 pub(super) type Seal = ArcSwapOption<Signing>;
 
 pub(super) struct Writer {
@@ -91,7 +91,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Lines are spelled as they come, not all at once when the page is due.
+    /// Lines are serialized as they arrive, not all at once when the page is due.
     fn take(&mut self, told: &mut Vec<WriterMessage>, refusals: &mut Refusals, waiting: &UnwrittenLines) {
         for told in told.drain(..) {
             match told {
@@ -122,8 +122,8 @@ impl Batch {
         }
     }
 
-    /// Times never go back from one line to the next: one that two threads decided at once, or that tells what was counted until
-    /// now, is no older than the line before it.
+    /// Times never go back from one line to the next: a line that two threads decided at once, or that reports a count until now, is no
+    /// older than the line before it.
     fn add(&mut self, mut line: AuditLine) {
         line.at = self.latest.map_or(line.at, |latest| line.at.max(latest));
         self.latest = Some(line.at);
@@ -363,7 +363,7 @@ async fn page_at(journal: &dyn Journal, number: u64) -> Result<Option<Digest>, S
     }))
 }
 
-/// The newest checkpoint that was kept beside the journal.
+/// The newest checkpoint that was stored beside the journal.
 pub(super) async fn kept(records: &dyn Records, now: Time) -> Result<Option<Checkpoint>, StoreFault> {
     let item = records.get(KIND, CHECKPOINT, now).await?;
     Ok(item.and_then(|item| journal::from_bytes(&item.value).ok()))

@@ -29,7 +29,7 @@ const PAGE: usize = 200;
 /// The stored registration of an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Registration {
-    /// Who registered it.
+    /// The principal that registered it.
     pub owner: Owner,
     /// What it says that it can do.
     pub card: Card,
@@ -50,7 +50,7 @@ pub enum Reach {
     Inbox,
     /// It is called there, as the card says that it shows there.
     Url(Uri),
-    /// It is called there, as the card said that came with its registration.
+    /// It is called at this address, from the card that came with its registration.
     Card(Uri),
 }
 
@@ -86,7 +86,7 @@ impl Hub {
         }
     }
 
-    /// Why an agent may not be called so, whoever registers it: names are told apart by people, who do not see the case of a letter.
+    /// Why an agent may not have this name, whoever registers it: people compare names without regard to case.
     fn unfit(&self, name: &PeerId) -> Option<String> {
         if let Some(problem) = name_problem(name.as_str()) {
             return Some(problem);

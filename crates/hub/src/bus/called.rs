@@ -13,7 +13,7 @@ use crate::Hub;
 /// How an agent describes itself.
 #[derive(Debug, Clone, Copy)]
 pub enum Shown<'a> {
-    /// Its card is there.
+    /// Its card is at this address.
     At(&'a str),
     /// This is its card.
     By(&'a Json),
@@ -21,7 +21,7 @@ pub enum Shown<'a> {
 
 /// A protocol by which registered agents are called.
 pub trait CalledAgents: Send + Sync + Debug {
-    /// Looks at an agent on behalf of whoever registers it. Nothing is kept of it yet.
+    /// Contacts an agent on behalf of the registering caller. Nothing of it is stored yet.
     fn look<'a>(
         &'a self,
         hub: &'a Arc<Hub>,

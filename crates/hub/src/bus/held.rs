@@ -42,7 +42,7 @@ impl Way {
         Way { shares: shares.clone(), turn: Arc::new(Semaphore::new(1)) }
     }
 
-    /// For a message that is refused without room.
+    /// For a message that is refused without budget.
     pub(super) fn take(&self, message: &Message) -> Result<Share, Fault> {
         self.shares.take(&whose(&message.by), weight(message)).map_err(busy)
     }
@@ -68,12 +68,12 @@ pub(super) struct HeldMessages {
 pub(super) enum Wanted {
     Nothing,
     Has(Share),
-    /// There is no room for this answer yet: older answers are forgotten to make room.
+    /// There is no budget for this answer yet: older answers are evicted for it.
     Lacks(Box<Message>),
 }
 
 impl HeldMessages {
-    /// What was there before the hub started counts, whether there is room or not.
+    /// What was stored before the hub started counts, even beyond the budget.
     pub(super) fn by(inbox: &Inbox, way: Way) -> HeldMessages {
         let count = |message: &Message| way.shares.count_in(&whose(&message.by), weight(message));
         let known = inbox.held().filter(|(place, _)| *place > 0);

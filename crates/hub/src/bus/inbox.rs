@@ -41,9 +41,9 @@ enum Command {
         room: Option<InboxRoom>,
         done: Answer<()>,
     },
-    /// What the agent tells of a request it works on, before it answers.
+    /// A report of the agent about a request it works on, before it answers.
     Tell { message: Box<Message>, room: Share, done: Answer<()> },
-    /// Puts a request, and hears what comes of it.
+    /// Puts a request, and receives its reports and answer.
     Ask { message: Box<Message>, room: InboxRoom, until: Time, told: mpsc::Sender<Heard>, done: Answer<()> },
     /// Hears of a request that waits already; false when it is unknown.
     Attach { id: MessageId, told: mpsc::Sender<Heard>, done: Answer<bool> },
@@ -57,7 +57,7 @@ pub struct Handle {
     shelf: Arc<Shelf>,
 }
 
-/// Something that was said of a request, and the room it takes until it is read. An answer takes that of the inbox.
+/// A report about a request, and its memory share until it is read. An answer uses that of the inbox.
 #[derive(Debug)]
 pub(super) struct Heard {
     pub(super) message: Message,
@@ -176,13 +176,13 @@ impl Handle {
         Ok(known.then_some(hears))
     }
 
-    /// Nobody waits for the answer any more. What cannot be said now is left to the message's own end.
+    /// Nobody waits for the answer any more. If this cannot be sent now, the message expires by itself.
     pub(super) fn withdraw(&self, id: MessageId) {
         let (done, _) = oneshot::channel();
         let _ = self.commands.try_send(Command::Take { input: Input::Withdraw(id), room: None, done });
     }
 
-    /// Whatever waited for the one who had this name before is not for the one who has it now.
+    /// Removes what was pending for the previous agent of this name: it is not for the current one.
     pub(super) async fn empty(&self, now: Time) -> Result<(), Fault> {
         let waiting = |inbox: &mut Inbox| {
             let (mut shown, mut ids) = (BTreeSet::new(), Vec::new());
@@ -248,12 +248,12 @@ fn log(name: &PeerId) -> Log {
     Log::Topic(topic(name))
 }
 
-/// Where the messages of an agent are kept.
+/// The topic of an agent's messages.
 pub(super) fn topic(name: &PeerId) -> TopicId {
     TopicId(format!("inbox/{name}").into())
 }
 
-/// Who sent what a record keeps: it counts in their bytes.
+/// The sender of a record's message: it counts in the sender's bytes.
 fn sender(record: &Record) -> Option<&Owner> {
     match record {
         Record::Put { message, .. } | Record::Gone { how: Gone::Answered(message), .. } => Some(&message.by),
@@ -368,7 +368,7 @@ impl Driver {
         self.stuck = Some(Stuck { until: Instant::now() + pause, next: (pause * 2).min(LONGEST_PAUSE) });
     }
 
-    /// Somebody came or left, perhaps both. Whoever was here for a moment was here.
+    /// A reader connected or disconnected, perhaps both. A short visit counts.
     fn attended(&mut self, readers: usize) {
         self.show(true);
         self.quiet = (readers == 0).then(Instant::now);
@@ -473,7 +473,7 @@ impl Driver {
         }
     }
 
-    /// Whoever waits for an answer hears it, once it is written.
+    /// Sends an answer to its waiter, once it is written.
     fn pass_on(&mut self, record: &Record) {
         match record {
             Record::Put { .. } | Record::Spent => {}
@@ -497,7 +497,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Shows whether somebody reads for the agent.
+    /// Publishes whether the agent has a reader.
     fn show(&mut self, here: bool) {
         self.quiet = None;
         let Some(hub) = self.hub.upgrade() else { return };

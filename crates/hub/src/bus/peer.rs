@@ -165,7 +165,7 @@ impl Waits {
         Poll::Pending
     }
 
-    /// Nothing more will be said: there is an answer that found no room, or the agent or its request is gone.
+    /// No more events will come: the answer found no budget, or the agent or its request was removed.
     fn unheard(&mut self) -> Event {
         if let Some(answer) = self.agent.inbox.answer(&self.id) {
             return self.event(answer);

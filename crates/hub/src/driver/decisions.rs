@@ -8,7 +8,7 @@ use interlingua_model::{
 
 use super::super::audit::AuditLine;
 
-/// The line that a record leaves, as the task stands before it is applied.
+/// The audit line of a record, given the task before it is applied.
 pub(super) fn of(task: &Task, record: &Record) -> Option<AuditLine> {
     let (confirm, by, outcome) = match record {
         Record::Received { by, signal: Signal::Answered { question, answer, .. } } => {

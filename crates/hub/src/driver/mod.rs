@@ -58,7 +58,7 @@ pub(crate) struct Driver {
     fresh: Vec<Record>,
     /// Numbered. Of an exchange not kept: all after the accepted call, in case it will be kept. Of a kept one: nothing.
     history: Vec<Arc<Entry>>,
-    /// Numbered and safe to show, for the caller of an exchange not kept.
+    /// Numbered and safe to show, for the caller of an exchange that is not stored.
     pub(crate) shown: VecDeque<Arc<Entry>>,
     kept: Option<LiveEntry>,
     /// Until when a caller that left may come back.
@@ -205,12 +205,12 @@ impl Driver {
         self.fresh.iter().any(|record| matches!(record.event(), Some(Event::Asked(_))))
     }
 
-    /// An exchange that is not kept must be before it goes on: it asks, another skill wants it, or it has become long.
+    /// Must the exchange be stored before it continues? It asks, another skill requires it, or it has become long.
     pub(crate) fn must_be_kept(&self) -> bool {
         self.asks() || self.unkept || self.history.len() > MAX_UNKEPT
     }
 
-    /// Gives the fresh records of an exchange not kept their numbers and shows them.
+    /// Numbers the new records of an exchange that is not stored, and shows them.
     pub(crate) fn show(&mut self) {
         let now = self.task.updated;
         for record in std::mem::take(&mut self.fresh) {

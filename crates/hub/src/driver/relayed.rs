@@ -12,8 +12,8 @@ use super::super::words::language_of;
 use super::Driver;
 
 impl Driver {
-    /// Addresses a request for approval. One that came from outside names the skill that was called here: what the peer says it
-    /// is about could be the name of any skill of this hub, and rules on approval are rules on what was called.
+    /// Addresses a request for approval. One from outside names the skill that was called here: the skill in the peer's request could be
+    /// the name of any skill of this hub, and rules on approval are rules on what was called.
     pub(super) fn addressed(&self, event: Event) -> Event {
         let Event::Asked(question) = event else { return event };
         let question = match (question.kind, &self.ready) {
