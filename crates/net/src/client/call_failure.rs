@@ -6,7 +6,7 @@ use interlingua_model::{Fault, FaultKind, Finished, Party, PeerId};
 
 use super::transport_error::{Begun, TransportError, Why};
 
-/// Why there is nothing to follow.
+/// Why a call to a peer has no answer and nothing to follow.
 #[derive(Debug)]
 pub enum CallFailure {
     /// Nothing was begun: another peer may be tried.

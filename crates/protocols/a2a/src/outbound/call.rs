@@ -38,7 +38,7 @@ const MOST_INLINE: u64 = 16 << 20;
 /// How long an agent may take to say how a task stands, or to cancel it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An exchange under way.
+/// One call to the peer, in progress.
 pub(super) struct OutboundCall {
     pub(super) peer: Arc<A2aPeer>,
     pub(super) hub: Arc<Hub>,

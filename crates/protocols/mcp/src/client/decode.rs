@@ -16,7 +16,7 @@ use crate::{Version, fault};
 use interlingua_wire::members::Members;
 use interlingua_wire::rpc;
 
-/// How a server is heard.
+/// What is known of the request when a server's reply is decoded.
 #[derive(Debug, Clone)]
 pub struct ReplyContext {
     pub peer: PeerId,

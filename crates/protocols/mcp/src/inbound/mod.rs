@@ -54,7 +54,7 @@ use listing::Listings;
 use sessions::Sessions;
 use views::View;
 
-/// The state that the MCP server keeps between requests.
+/// The state of the MCP server between requests.
 #[derive(Debug)]
 pub struct ServerState {
     settings: ArcSwap<Settings>,

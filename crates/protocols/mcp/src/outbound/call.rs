@@ -53,7 +53,7 @@ impl OutboundFailure {
     }
 }
 
-/// An exchange under way.
+/// One call to the peer, in progress.
 pub(super) struct OutboundCall {
     pub(super) peer: Arc<McpPeer>,
     pub(super) hub: Arc<Hub>,

@@ -134,7 +134,7 @@ impl Peer for NlipPeer {
     }
 }
 
-/// An exchange under way.
+/// One call to the peer, in progress.
 pub(super) struct OutboundCall {
     pub(super) peer: Arc<NlipPeer>,
     pub(super) hub: Arc<Hub>,
