@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p interlingua --example own_hook`
 //!
-//! Hooks of the configuration are kept beside it. A reload of the configuration replaces all of them: add yours again after it.
+//! Hooks of the configuration stay active beside it. A reload of the configuration replaces all of them: add yours again after it.
 
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 

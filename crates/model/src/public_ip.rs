@@ -1,4 +1,4 @@
-//! Public IP addresses (SSRF guard): tells globally reachable addresses from internal ones by IANA's registries of special-purpose
+//! Public IP addresses (SSRF guard): distinguishes globally reachable addresses from internal ones by IANA's registries of special-purpose
 //! addresses (RFC 6890). An address that is not known to be globally reachable counts as internal.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! Browser for sign-in tests: opens a link of the hub, goes on to the authorization server, and comes back with its answer and the hub's
+//! Browser for sign-in tests: opens a link of the hub, continues to the authorization server, and comes back with its answer and the hub's
 //! cookie.
 
 use bytes::Bytes;

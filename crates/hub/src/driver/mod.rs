@@ -1,7 +1,7 @@
 //! Driver of one exchange, between the task machine, the peer and the journal.
 //!
-//! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
-//! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
+//! The same code runs an exchange that is not stored, polled in its caller's task with nothing spawned, and a stored one, run by the
+//! supervisor. Storing only adds: records are appended before anybody sees them, and signals arrive by a channel.
 
 mod check_output;
 mod decisions;

@@ -1,4 +1,4 @@
-//! A full store: callers receive a clear error, and the hub goes on.
+//! A full store: callers receive a clear error, and the hub continues to run.
 
 use interlingua_model::ports::TaskPhase;
 use interlingua_model::*;

@@ -4,11 +4,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`authority`] | one server: what configuration says of it, and the requests that are made |
-//! | [`discover`] | who gives tokens for it |
-//! | [`account`] | one owner's token for one server: shown, challenged, renewed by one for all who wait |
-//! | [`sign_ins`] | who was sent to sign in and has not come back |
-//! | [`kept`] | what outlives the hub, sealed |
+//! | [`authority`] | one server: its configuration, and the requests to it |
+//! | [`discover`] | finds its authorization server |
+//! | [`account`] | one owner's token for one server: sent, challenged, refreshed once for all that wait |
+//! | [`sign_ins`] | pending sign-ins |
+//! | [`kept`] | stored tokens and registrations, sealed |
 //!
 //! Deliberately absent: a caller's own token, which is never sent on, and any token that was not asked for the very server it is
 //! shown to.
