@@ -29,8 +29,8 @@
 //! A program runs in a process group of its own, which is ended with it: first by a termination signal and then killed when its time is
 //! up or the call is cancelled, killed at once when the call is dropped. Floods, crashes and bad JSON end that call and nothing else. On
 //! Linux each process has a limit on memory (`memory: 2GiB`) and processor time (`cpu`, eight times the timeout), and a process that left
-//! the group (`setsid`) is found and ended, too ([`interlingua_process::child::strays`] says which are not). What this does not do: hide the
-//! file system. A tool is as trusted as the person who installed it, so if another user can write to the directory, a manifest or a
+//! the group (`setsid`) is found and ended, too ([`interlingua_process::child::strays`] says which are not). What this does not do: hide
+//! the file system. A tool is as trusted as the person who installed it, so if another user can write to the directory, a manifest or a
 //! program, the tool is refused.
 
 mod aide;
