@@ -7,6 +7,8 @@
 //! Reading order: [`wire`] (bytes), [`decode`] (to the model), [`encode`] (back), [`invalid`] and [`fault`], [`names`] and [`translators`]
 //! (tool names), [`priority`], [`ecma`] (to and from the other message).
 //!
+//! These modules have no sockets, no storage of sessions, no authentication, and run no tools.
+//!
 //! [`Routing`] is the state between requests: the configuration ([`settings`]), the current names of tools ([`spellings`]), and the table
 //! of sessions ([`sessions`]; H-07). [`inbound`] answers one message, [`inside`] sends calls of the hub's own agents the same way. The hub
 //! runs tools, behind its one entry point; there is no other path, so nothing is ever run twice (H-22).

@@ -1,5 +1,5 @@
-//! Named sessions: a context that persists between the calls of one owner, so that a login persists. A definition opts in (`session: {
-//! keep: 30m }`), a call names its session, and without either every call begins with an empty context.
+//! Named sessions: a context that persists between the calls of one owner, so that a login persists. A definition opts in
+//! (`session: { keep: 30m }`), a call names its session, and without either every call begins with an empty context.
 //!
 //! The browser stores sessions and separates their owners; this module only has the settings and their meaning.
 
