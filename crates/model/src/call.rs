@@ -199,7 +199,7 @@ pub enum Target {
     Capability(Text),
     /// This peer, in words.
     Peer(PeerId),
-    /// Plain words to the hub itself.
+    /// Plain words to the hub, or to its configured front door.
     Words,
 }
 

@@ -1,4 +1,5 @@
-//! Rate limit of a provider: concurrent requests, and requests in a minute. A request that must wait is given the time until which.
+//! Rate limit of a provider: concurrent requests, and requests in a minute. A request that must wait
+//! is given the time at which it may proceed.
 
 use std::time::Duration;
 
