@@ -1,8 +1,8 @@
 //! Decodes a message into the model.
 //!
 //! A request with tool calls becomes a group of calls that run together; one with `content.messages` and no tool calls is a chat with the
-//! hub; one with an answer settles a question; a notification needs no answer. Everything else is refused: an empty request, and a
-//! response or error that nobody waits for.
+//! front door; one with an answer settles a question; a notification needs no answer. Everything else is refused: an empty request,
+//! and a response or error that nobody waits for.
 //!
 //! Decided elsewhere: the principal (`control.auth_token` is passed on as a credential and proves nothing), whether the session is alive,
 //! and whether the hub routes at all.
