@@ -1,4 +1,4 @@
-//! What must hold of every decoder for any bytes.
+//! Invariants of every decoder for any bytes.
 //!
 //! [`TARGETS`] has one row for each target: its name, its check, and the files whose decoders it reaches. The program beside this
 //! library (`main.rs`, built by `scripts/fuzz`) looks for bytes that break a check; `tests/seeds.rs` runs every check on the seeds in

@@ -1,4 +1,4 @@
-//! Every check on every seed of its target: what was once found stays found.
+//! Every check on every seed of its target, so that a fixed bug stays fixed.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
-//! JWT verification. Tokens that others issue (JWT): verified with the issuer's keys, which are read again from time to time and
-//! whenever a token names one that is not known.
+//! JWT verification of tokens from trusted issuers, with the issuer's keys. The keys are read again from time to time, and whenever a token
+//! names an unknown key.
 //!
-//! A token is verified once and then remembered by its digest until it expires or its issuer changes its keys, so a caller pays for
-//! its signature once. What was opened with a token is asked about again when the keys change.
-//! Which issuers, audiences and scopes count is configuration; nothing that a token says of itself chooses a key's address.
+//! A verified token is cached by its digest until it expires or its issuer changes its keys, so its signature is verified once. When the
+//! keys change, everything that was opened with a token is checked again. Configuration decides which issuers, audiences and scopes are
+//! accepted; nothing in a token chooses the address of a key.
 
 use std::collections::HashMap;
 use std::sync::Arc;

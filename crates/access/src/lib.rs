@@ -1,4 +1,5 @@
-//! Authentication, `authenticate`: from what a connection and a message bring to a proven principal. Only this makes one.
+//! Authentication, `authenticate`: turns the credentials of a connection and a message into an authenticated principal. Only this crate
+//! makes principals.
 
 #[doc(hidden)]
 pub mod fuzzing;

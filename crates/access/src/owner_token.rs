@@ -1,5 +1,4 @@
-//! Owner token. The Owner's token: made once, kept in a file of the data directory that only its owner may read, and replaced
-//! by nothing but a rotation.
+//! Owner token: generated once, stored in a file of the data directory that only its owner may read, and replaced by a rotation only.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};

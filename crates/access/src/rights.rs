@@ -1,4 +1,4 @@
-//! Callers and their permissions. From configuration to who may come in, how, and what they may then do.
+//! Callers and their permissions: from the configuration to the accepted credentials and their rights.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Access tokens. Tokens that the hub itself keeps: its Owner makes them while it runs, and they count at once. What is kept is who a
-//! token is for, what it reaches and its SHA-256, never the token.
+//! Access tokens that the hub stores: the Owner makes them while the hub runs, and they are valid at once. A record holds the principal,
+//! its scopes and the SHA-256 of the token, never the token.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
-//! Run loop of an agent. Drives one run: what the machine decides is written down, then done; what comes of it happens to the
+//! Run loop of an agent: drives one run. Decisions of the machine are journaled, then carried out; the results are passed back to the
 //! machine.
 //!
-//! Asking a model has no effects and is done again after a crash, as is a call whose result was not written: the hub hands
-//! back the exchange there is. So what leads to nothing but the model's next turn is written while the model thinks; with
-//! what it says, if it says it at once.
+//! A request to a model has no effects and is repeated after a crash, as is a call whose result was not written: the hub returns the
+//! existing exchange. So a record that only leads to the model's next turn is written while the model works, together with the model's
+//! output if that comes at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;

@@ -1,16 +1,16 @@
-//! Agents backed by a model. Each is a peer with the skill `chat`, so that whoever can call a peer can talk to one, in
-//! whatever protocol, and every skill of the hub can be one of its tools.
+//! Agents backed by a model. Each is a peer with the skill `chat`, so any caller can talk to one in any protocol, and every skill of the
+//! hub can be one of its tools.
 //!
-//! What an agent does is decided by the pure machine in `interlingua_machines::agent`; here is what the machine asks for:
-//! models are asked ([`configured_model`], those of others by [`remote_model`], one of the hub's own by [`local_model`]), skills called ([`tool_calls`], by way of [`run_context`]), callers asked
-//! back ([`outbox`]), records written ([`log`]). [`engine`] drives one run, [`run_duplex`] is its end towards the hub. [`team`] are
-//! several agents at one table, [`rounds`] their places.
+//! The pure machine in `interlingua_machines::agent` decides what an agent does. This crate carries it out: it asks models
+//! ([`configured_model`], remote ones by [`remote_model`], the hub's own by [`local_model`]), calls skills ([`tool_calls`], by way of
+//! [`run_context`]), asks callers ([`outbox`]), and writes records ([`log`]). [`engine`] drives one run, [`run_duplex`] is its end towards
+//! the hub. [`team`] is several agents that work together, [`rounds`] their slots.
 //!
-//! A call of an agent goes through the hub's one door like any other, under the name of whoever asked, through the agent:
-//! its rights are what both may. It is a child of the run, with an id that is the same after a restart, so that a run which
-//! is taken up again is handed the call it made and nothing is done twice.
+//! A call of an agent enters the hub like any other, in the name of the caller, through the agent: it has only the permissions that both
+//! have. It is a child of the run, with an id that is the same after a restart, so a resumed run gets back the call it made and nothing is
+//! done twice.
 //!
-//! [`models`] asks language models at their pace, [`providers`] knows what each provider is asked and how it answers, [`plans`] works through
+//! [`models`] sends requests to language models within their rate limits, [`providers`] has the API of each provider, [`plans`] executes
 //! plans of many calls.
 
 mod agent;

@@ -1,7 +1,7 @@
-//! Local inference. A model that this hub runs itself, from a file of weights: no key, no network, one processor.
+//! Local inference: a model that this hub runs itself, from a file of weights, with no key, no network and one processor.
 //!
-//! Such a model is small and calls no tools. At a team's table it decides all the same: where votes are taken it votes for the
-//! answer it would most likely name, and otherwise what it says is its answer. It is read when it is first asked, and stays.
+//! Such a model is small and calls no tools. In a team it decides nevertheless: where votes are taken it votes for the answer that it would
+//! most likely name, and otherwise its text is its answer. It is loaded at its first request, and stays in memory.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
-//! Run journal. The records of one run in the journal: read once when it is taken up again, then only appended to.
+//! Run journal: the records of one run. They are read once when the run is resumed, then only appended to.
 //!
-//! Records that nothing has to wait for are taken first and written with the next that has consequences, as one append.
+//! Records that nothing has to wait for are buffered and written with the next record that has consequences, as one append.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Conversation memory. What an agent or a team remembers of a conversation: the last turns of it, for as long as the conversation
 //! is kept, and how many there were before them.
 //!
-//! Each turn keeps the provenance of its parts, so that what was read of a peer yesterday is a peer's word today.
+//! Each turn stores the provenance of its parts, so text that was read from a peer yesterday has a peer's trust today.
 
 use bytes::Bytes;
 use interlingua_model::ports::{Expect, StoreFault};

@@ -1,6 +1,6 @@
 //! The outbox of a run: events for its caller, in order, and questions with their answers.
 //!
-//! A run is only polled when all it had said was taken, so what waits here is what one poll brought forth.
+//! A run is polled only after all its output was taken, so the outbox holds at most the output of one poll.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! Rendezvous of a team and its members: one slot for each round of each member.
 //!
-//! A round of a member is an exchange like any other, a child of the team's. What makes it a round is its sitting, found here
-//! by parent and id: what the member is told and offered, and how what it decides comes back to be judged.
+//! A round of a member is an exchange like any other, a child of the team's. Its slot is found here by parent and id: it holds what the
+//! member is sent and offered, and returns the member's decision to the team.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

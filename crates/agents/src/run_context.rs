@@ -1,8 +1,7 @@
-//! Context of a run. What a run has to do with the rest of the hub: who asked it and what, how it makes calls, and how it hears
-//! of them.
+//! Context of a run: its caller and request, how it makes calls, and how it receives their results.
 //!
-//! A yes that a call needs is asked of the run's own caller where that one may approve and its wire can be asked;
-//! otherwise it waits for an approver, and the caller is told so. What else a callee asks goes to the caller, or is declined.
+//! If a call needs approval, the run's own caller is asked if it may approve and its protocol can carry the question; otherwise the call
+//! waits for an approver, and the caller is informed. Other questions of a callee go to the caller, or are declined.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A run as an exchange. A run as the hub holds it: polled for what it says, told what its caller says. Dropping it ends the
-//! run's work and lets go of the calls it has made.
+//! A run as an exchange of the hub: it is polled for its events and receives the caller's signals. Dropping it ends the run's work and
+//! drops the calls it has made.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Panic isolation. A request whose handler panics is answered like any other, in the form of its protocol, and takes nobody with it:
-//! over HTTP/1 the connection would close without a word, and its other requests with it. The log says where it was.
+//! Panic isolation: a request whose handler panics is answered with an error in the form of its protocol, and affects no other request.
+//! Without this, HTTP/1 would close the connection without an answer, with its other requests. The log says where the panic was.
 
 use std::panic::AssertUnwindSafe;
 
@@ -13,7 +13,7 @@ use super::error_format::ErrorFormat;
 #[error("a part of the hub panicked on the way")]
 struct Broken;
 
-/// What `handling` answers. The format is asked for only where it is needed.
+/// The answer of `handling`. The format is determined only if it is needed.
 pub async fn answered<'f>(
     format: impl FnOnce() -> &'f dyn ErrorFormat,
     handling: impl Future<Output = Response>,

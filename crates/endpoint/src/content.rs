@@ -1,8 +1,8 @@
-//! Content links. Content that is too large to stand in an answer, by an address: `GET /content/{sealed}`.
+//! Content links: content that is too large for an answer is served at `GET /content/{sealed}`.
 //!
-//! An address says all there is to know, sealed to the caller it was made for. Nothing is written down for it, any process with
-//! the hub's keys can serve it, nobody can guess one, and nobody else's opens: it is as missing as one that never was. How long
-//! the bytes themselves are kept is the store's rule.
+//! A link holds everything that is needed, sealed to the caller it was made for. Nothing is stored for it, any process with the hub's keys
+//! can serve it, and it cannot be guessed; a link of another caller is answered as not found. The store's retention decides how long the
+//! bytes are available.
 
 use std::sync::Arc;
 
@@ -24,16 +24,16 @@ use interlingua_net::connection::Connection;
 use interlingua_net::contained::contain;
 
 const PATH: &str = "/content/";
-/// As links were sealed that are out already.
+/// The purpose under which existing links were sealed.
 const PURPOSE: &str = "mcp artifact";
-/// A longer name of a type is left out: an address has to fit into a request.
+/// A longer media type is omitted: an address has to fit into a request.
 const MAX_MEDIA: usize = 200;
 
 pub fn routes(shared: Arc<Shared>) -> Router {
     Router::new().route("/content/{sealed}", get(fetch).fallback(not_allowed)).with_state(shared)
 }
 
-/// What an address leads to.
+/// The content of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     pub digest: Digest,
@@ -45,7 +45,7 @@ fn bound(hub: &Hub, by: &Principal) -> Vec<u8> {
     Digest::of_fields([hub.id().as_str().as_bytes(), owner.as_bytes()]).0.to_vec()
 }
 
-/// The last step of an address, for this caller, as long as conversations are kept.
+/// The last path segment of a link, for this caller, valid as long as conversations are stored.
 pub fn seal(hub: &Hub, by: &Principal, digest: &Digest, media: Option<&str>) -> Option<String> {
     let until = hub.now().after(hub.settings().conversations);
     let media = media.filter(|media| media.len() <= MAX_MEDIA).unwrap_or_default();
@@ -57,7 +57,7 @@ pub fn seal(hub: &Hub, by: &Principal, digest: &Digest, media: Option<&str>) -> 
     Some(URL_SAFE_NO_PAD.encode(sealed))
 }
 
-/// `None`: altered, somebody else's, or too old.
+/// `None`: altered, another caller's, or expired.
 pub fn open(hub: &Hub, by: &Principal, sealed: &str) -> Option<Held> {
     let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
     let plain = hub.keys().open(PURPOSE, &bound(hub, by), &sealed).ok()?;
@@ -68,12 +68,12 @@ pub fn open(hub: &Hub, by: &Principal, sealed: &str) -> Option<Held> {
     (hub.now() < Time(u64::from_be_bytes(*until))).then_some(Held { digest: Digest(*digest), media })
 }
 
-/// Where this caller can fetch stored content; `base` is the hub as the caller reaches it.
+/// The address at which this caller can fetch stored content; `base` is the hub as the caller reaches it.
 pub fn address(hub: &Hub, by: &Principal, base: &str, digest: &Digest, media: Option<&str>) -> Option<Uri> {
     Some(format!("{base}{PATH}{}", seal(hub, by, digest, media)?).into())
 }
 
-/// Gives each of these parts that is stored the address at which this caller can fetch it.
+/// Adds to each stored part the address at which this caller can fetch it.
 pub fn link(hub: &Hub, by: &Principal, base: &str, parts: &mut [Part]) {
     for part in parts {
         if let Holds::Blob(Blob::Stored { digest, .. }) = &part.body {
@@ -102,7 +102,7 @@ async fn fetch(
     }
 }
 
-/// Stored content as a body, contained: a browser shows nothing of it as a page of the hub's.
+/// Stored content as a response body that a browser does not show as a page of the hub.
 pub fn respond(hub: &Hub, info: BlobInfo, media: Option<&str>) -> Response {
     let mut response = Response::new(Body::from_stream(pieces(hub.blobs().clone(), info.digest)));
     let headers = response.headers_mut();

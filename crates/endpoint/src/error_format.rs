@@ -11,12 +11,12 @@ use http_body_util::Full;
 use hyper::body::Frame;
 use interlingua_model::{Fault, FaultKind, Feature, Retry};
 
-/// How a stream ends before its end.
+/// How a stream ends early.
 #[derive(Debug)]
 pub enum Farewell {
     Said(Frame<Bytes>),
     Silent,
-    /// It must not be taken for whole.
+    /// Broken off, so that it is not mistaken for a complete one.
     Broken,
 }
 
@@ -25,7 +25,7 @@ pub trait ErrorFormat: Send + Sync + Debug {
     /// A refusal: status, body and headers.
     fn refuse(&self, fault: &Fault) -> Response;
 
-    /// The last that is said in a stream which is ended before its end; by its head it is known what kind of stream it is.
+    /// The last message of a stream that ends early; the head shows what kind of stream it is.
     fn farewell(&self, fault: &Fault, head: &HeaderMap) -> Farewell;
 
     /// The refusal of a method that this path does not take.
@@ -50,7 +50,7 @@ pub fn is_event_stream(head: &HeaderMap) -> bool {
     head.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// A last event with this message, where the stream is one of server-sent events.
+/// A last event with this message, if the stream is one of server-sent events.
 pub fn sse_farewell(message: &[u8], head: &HeaderMap) -> Farewell {
     if !is_event_stream(head) {
         return Farewell::Broken;
@@ -58,7 +58,7 @@ pub fn sse_farewell(message: &[u8], head: &HeaderMap) -> Farewell {
     Farewell::Said(Frame::data([b"event: error\ndata: ", message, b"\n\n"].concat().into()))
 }
 
-/// What a fault says outside the body.
+/// Adds the headers of a fault.
 pub fn add_headers(response: &mut Response, fault: &Fault) {
     let headers = response.headers_mut();
     if fault.kind == FaultKind::Unauthenticated {

@@ -1,5 +1,5 @@
-//! Body limit before authentication. How long a body may be before its sender has shown who it is. Proving costs, and a body is read
-//! before its credential is looked at, so it is asked only where a body is longer than a stranger's may be.
+//! Body limit before authentication. Authentication costs work, and a body is read before its credential is checked; so the credential is
+//! checked early only if the body is longer than a stranger's may be.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Shared;
 use interlingua_access::Shown;
 use interlingua_net::body_budget;
 
-/// What a body must pass once it is longer than a stranger's may be.
+/// The check for a body that is longer than a stranger's may be.
 #[derive(Debug)]
 pub(super) struct Gate {
     shared: Arc<Shared>,

@@ -1,5 +1,5 @@
-//! Request guard (host and origin checks, DNS rebinding): one layer before every path, WebSocket and `/api` included. Strangers'
-//! bytes are not parsed beyond it.
+//! Request guard (host and origin checks, DNS rebinding): one layer before every path, WebSocket and `/api` included. A refused request is
+//! not parsed further.
 //!
 //! It stops what a web page could make a visitor's browser send: a foreign `Host` (DNS rebinding), a foreign `Origin`, a
 //! cross-site fetch, and the content types a page may send without asking (RFC 9110, Fetch "simple requests").
@@ -22,7 +22,7 @@ use interlingua_hub::audit::AuditLine;
 use interlingua_net::body_budget;
 use interlingua_telemetry::meters::Phase;
 
-/// What forms send.
+/// The content type of HTML forms.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The headers that decide whether a request is taken, and in whose name. Each is sent once (RFC 9110 section 5.3).
@@ -48,7 +48,7 @@ pub const CONSOLE: &str = "/console/";
 pub struct Guard {
     /// Names a request may give as its host besides loopback's; empty on a listener that is not loopback means any.
     pub hosts: Vec<String>,
-    /// Only loopback listeners: then a foreign `Host` is a rebound name.
+    /// The hub has loopback listeners only: then a foreign `Host` is DNS rebinding.
     pub loopback_only: bool,
 }
 
@@ -133,8 +133,8 @@ impl Guard {
     }
 }
 
-/// A proxy and the hub could each believe another one of two values, and a value that cannot be read cannot be compared: both are
-/// refused, never taken for absent.
+/// With two values a proxy and the hub could each use another one, and an unreadable value cannot be compared: both are refused, never
+/// treated as absent.
 fn check_judged(headers: &HeaderMap) -> Result<(), Fault> {
     for name in &JUDGED {
         let mut values = headers.get_all(name).iter();
@@ -163,7 +163,7 @@ fn denied(text: &'static str) -> Fault {
     Fault::caller(FaultKind::Denied, text)
 }
 
-/// A body is read as it came: what says it is compressed would be taken for something else, and could grow past any limit.
+/// Bodies are read without decompression: a compressed one would be misread, and could grow past any limit.
 fn check_content_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     let plain =
         |value: &http::HeaderValue| value.to_str().is_ok_and(|name| name.trim().eq_ignore_ascii_case("identity"));
@@ -173,7 +173,7 @@ fn check_content_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::caller(FaultKind::Unsupported(Feature::Media), "compressed bodies are not taken here: send it as it is"))
 }
 
-/// A body must say it is something no page can send without asking; uploads may be anything.
+/// A body must have a content type that no page can send without a preflight; uploads may have any.
 fn check_content_type(paths: &PathTable, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
     if !matches!(*method, Method::POST | Method::PUT | Method::PATCH) || paths.is_upload(path) {
         return Ok(());
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A form is taken at one path.
+    /// A form is accepted at one path.
     const TABLE: PathTable = PathTable {
         protocols: &[PathRules { takes: |path, media| path == "/ask" && media == FORM, ..PathRules::NONE }],
         default: &Plain,

@@ -1,10 +1,10 @@
-//! HTML escaping. Text inside the few pages that the hub shows to people.
+//! HTML escaping of text in the few pages that the hub shows to people.
 
-/// What a page of the hub may do: no script, nothing from elsewhere, in no frame, and no form.
+/// Content security policy of the hub's pages: no script, nothing from elsewhere, in no frame, and no form.
 pub const OWN_PAGE: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// As text of a page, also inside quotation marks.
+/// Escapes text of a page, also inside quotation marks.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,5 +1,5 @@
-//! Shared HTTP layer. What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a
-//! stream ends with its credential, links to content, the pages of OAuth. It knows no protocol.
+//! Shared HTTP layer of all protocols: authentication of requests, size limits, the form of refusals, the end of streams with their
+//! credential, links to content, and the pages of OAuth. It knows no protocol.
 
 pub mod catch_panic;
 pub mod content;
@@ -37,26 +37,26 @@ use interlingua_net::counted::Allowance;
 use interlingua_telemetry::meters::Phase;
 use paths::PathTable;
 
-/// What every protocol's HTTP side holds.
+/// State that the HTTP sides of all protocols share.
 #[derive(Debug)]
 pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Arc<Access>,
     pub bounds: ArcSwap<Bounds>,
     pub room: Arc<ByteBudget>,
-    /// For WebSockets of callers who have not shown who they are.
+    /// Limit for WebSockets of callers that are not authenticated.
     pub strangers: ConnectionLimits,
-    /// Where the hub listens, once it does.
+    /// The listening address, once it is known.
     pub address: OnceLock<SocketAddr>,
-    /// What protocols say about paths.
+    /// The path rules of protocols.
     pub paths: PathTable,
-    /// Who was sent to sign in somewhere, for a peer that wants a token.
+    /// Pending sign-ins for peers that require a token.
     pub sign_ins: Arc<SignIns>,
-    /// The hub's own address, where configuration says one.
+    /// The hub's own address, if it is configured.
     pub url: ArcSwapOption<String>,
 }
 
-/// What the HTTP side of one protocol holds: what all of them share, and its own state.
+/// The state of one protocol's HTTP side: the shared state, and its own.
 #[derive(Debug)]
 pub struct Endpoint<T> {
     pub shared: Arc<Shared>,
@@ -77,11 +77,11 @@ impl<T> Deref for Endpoint<T> {
     }
 }
 
-/// How much one message may be.
+/// Limits of one message.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub body: u64,
-    /// Of a caller who has not shown who it is.
+    /// Of a caller that is not authenticated.
     pub anonymous_body: u64,
     /// How long a whole message of a WebSocket may take.
     pub message_time: Duration,
@@ -113,13 +113,12 @@ impl Shared {
         self.paths.default
     }
 
-    /// As they are now; configuration may change them.
+    /// The current limits; configuration may change them.
     pub fn bounds(&self) -> Bounds {
         **self.bounds.load()
     }
 
-    /// The hub's address: as configured, else as the other side reached it (the guard has looked at that name), else where it
-    /// listens.
+    /// The hub's address: as configured, else as the other side reached it (the guard has checked that name), else the listening address.
     pub fn base(&self, connection: &Connection, host: Option<&str>) -> String {
         if let Some(url) = &*self.url.load() {
             return url.as_ref().clone();
@@ -132,12 +131,12 @@ impl Shared {
         }
     }
 
-    /// What every WebSocket is held to.
+    /// The limits of every WebSocket.
     pub fn allowance(&self) -> Allowance {
         Allowance { room: self.room.clone(), message_time: self.bounds().message_time }
     }
 
-    /// Shows what is so at this moment in the gauges.
+    /// Updates the gauges.
     pub fn observe(&self) {
         self.hub.observe();
         self.hub.meters().bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));

@@ -1,18 +1,18 @@
-//! Path rules. What protocols say about paths before a request is read: how a refusal looks there, which bodies are taken,
-//! where tokens are asked for. The guard reads this table, so it need not know a protocol.
+//! Path rules that protocols declare: the form of a refusal, the accepted bodies, and where tokens are required. The guard reads this table
+//! before it reads a request, so it need not know a protocol.
 
 use super::error_format::ErrorFormat;
 
-/// What one protocol says about a path. Each function answers for its own paths and says nothing about others.
+/// Path rules of one protocol. Each function answers for its own paths only.
 #[derive(Debug, Clone, Copy)]
 pub struct PathRules {
     /// The form of errors at this path.
     pub error_format: fn(path: &str) -> Option<&'static dyn ErrorFormat>,
     /// Whether a body at this path may have this content type, besides JSON.
     pub takes: fn(path: &str, media: &str) -> bool,
-    /// Whether a body at this path is a file, which is written to disk as it comes.
+    /// Whether a body at this path is a file, which is written to disk as it arrives.
     pub is_upload: fn(path: &str) -> bool,
-    /// Whether clients find by OAuth metadata which tokens this path wants (RFC 9728).
+    /// Whether clients find by OAuth metadata which tokens this path requires (RFC 9728).
     pub has_metadata: fn(path: &str) -> bool,
     /// Whether a session of a browser counts at this path.
     pub takes_sessions: fn(path: &str) -> bool,

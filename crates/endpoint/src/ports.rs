@@ -11,7 +11,7 @@ use interlingua_model::{ConversationId, Fault, Owner, Principal, Time};
 
 use interlingua_hub::bus::CalledAgents;
 
-/// All of them.
+/// All ports.
 #[derive(Debug)]
 pub struct Ports {
     pub keys: Arc<dyn HubKeys>,
@@ -24,22 +24,22 @@ pub struct Ports {
     pub started: Time,
 }
 
-/// The keys as they are now, those that seal first.
+/// The current keys, the sealing ones first.
 #[derive(Debug)]
 pub struct HeldKeys {
     pub ring: Vec<KeyInfo>,
     pub outer: Option<Vec<KeyInfo>>,
-    /// All keys of the ring but the newest are being taken out.
+    /// All keys of the ring but the newest are being removed.
     pub retiring: bool,
 }
 
-/// What is made anew.
+/// The key that is rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewed {
-    /// The key that seals what the hub keeps and hands out.
+    /// The key that seals what the hub stores and hands out.
     Key,
     OwnerToken,
-    /// The key that signs the audit.
+    /// The key that signs the audit log.
     AuditKey,
 }
 
@@ -47,46 +47,46 @@ pub enum Renewed {
 pub trait HubKeys: Send + Sync + Debug {
     fn held(&self) -> HeldKeys;
 
-    /// How many values that are kept each key seals.
+    /// How many stored values each key seals.
     fn counts(&self) -> BoxFuture<'_, Result<Counts, Fault>>;
 
-    /// Begins to take out all keys but the newest.
+    /// Begins to remove all keys but the newest.
     fn retire(&self) -> BoxFuture<'_, Result<HeldKeys, Fault>>;
 
-    /// Makes a new one.
+    /// Makes a new key.
     fn rotate(&self, what: Renewed) -> BoxFuture<'_, Result<HeldKeys, Fault>>;
 }
 
-/// A login, or whatever else a website keeps for somebody from call to call.
+/// A session of a website for one owner, such as a login, which persists between calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteSession {
     pub id: String,
     /// The peer that drives the website.
     pub site: String,
-    /// What calls name it by.
+    /// The name that calls use.
     pub name: String,
     pub owner: String,
     pub state: &'static str,
     pub begun: Time,
-    /// When the last call came to it.
+    /// The time of the last call in it.
     pub used: Time,
-    /// When it ends if nobody uses it.
+    /// When it ends if it is not used.
     pub expires: Time,
-    /// How many calls it had since the browser has it.
+    /// The number of calls in it since the browser has it.
     pub calls: u64,
 }
 
-/// Logins that driven websites keep.
+/// Sessions of driven websites.
 pub trait SiteSessions: Send + Sync + Debug {
-    /// Theirs; all of them for the hub's own Owner.
+    /// Those of this principal; all of them for the hub's own Owner.
     fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SiteSession>>;
 
-    /// Ends one by its id, and forgets what was kept of it.
+    /// Ends one by its id, and removes its stored state.
     fn end<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<(), Fault>>;
 }
 
-/// What agents remember of conversations.
+/// Conversation memories of agents.
 pub trait Memories: Send + Sync + Debug {
-    /// Forgets one conversation of this owner; whether there was anything.
+    /// Removes one conversation of this owner; whether there was anything.
     fn forget<'a>(&'a self, owner: &'a Owner, conversation: &'a ConversationId) -> BoxFuture<'a, Result<bool, Fault>>;
 }

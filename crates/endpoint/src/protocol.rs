@@ -1,8 +1,7 @@
 //! The interface of a protocol to the program. The table of protocols has a line for each implementation.
 //!
-//! A protocol that others speak with the hub is a [`Protocol`] which can be [`Configured`]; what configuration says of it is a
-//! [`Section`](super::sections::Section), and how a peer is reached that speaks it, a
-//! [`PeerSection`](super::sections::PeerSection).
+//! A protocol is a [`Protocol`] that can be [`Configured`]; its configuration is a [`Section`](super::sections::Section), and the settings
+//! of a peer that speaks it are a [`PeerSection`](super::sections::PeerSection).
 
 use std::fmt::Debug;
 use std::future::ready;
@@ -20,11 +19,11 @@ use super::Shared;
 use super::paths::PathRules;
 use super::sections::{Around, Connect};
 
-/// Kind and purpose of records whose values are sealed with the hub's keys, under the key they are kept by.
+/// Kind and purpose of records whose values are sealed with the hub's keys, under the key of the record.
 pub type SealedRecords = &'static [(&'static str, &'static str)];
 
 pub trait Protocol: Send + Sync + Debug {
-    /// What metrics call it.
+    /// Its name in metrics.
     fn name(&self) -> &'static str;
 
     /// Its paths.
@@ -34,26 +33,26 @@ pub trait Protocol: Send + Sync + Debug {
         &[]
     }
 
-    /// Begins what it does by itself; before peers are registered.
+    /// Starts its background work, before peers are registered.
     fn start(&self) {}
 
-    /// Goes on with what it was doing before a restart; after unfinished tasks were taken up.
+    /// Resumes its work after a restart, after unfinished tasks were resumed.
     fn resume(&self) -> BoxFuture<'_, Result<(), Fault>> {
         Box::pin(ready(Ok(())))
     }
 
-    /// Seals what older keys sealed by the newest, where that is not in [`sealed_records`](Self::sealed_records); how many
-    /// values that were.
+    /// Seals again with the newest key what older keys sealed and [`sealed_records`](Self::sealed_records) does not list; returns the
+    /// number of values.
     fn reseal(&self, _now: Time) -> BoxFuture<'_, Result<u64, Fault>> {
         Box::pin(ready(Ok(0)))
     }
 
-    /// How agents that register themselves are called where they are, if this protocol calls them.
+    /// How agents that register themselves are called at their endpoint, if this protocol calls them.
     fn called_agents(&self) -> Option<Arc<dyn CalledAgents>> {
         None
     }
 
-    /// Where calls of the hub's own agents go, if this protocol routes them.
+    /// The router of the calls of the hub's own agents, if this protocol routes them.
     fn call_router(&self) -> Option<Arc<dyn CallRouter>> {
         None
     }
@@ -61,39 +60,39 @@ pub trait Protocol: Send + Sync + Debug {
 
 /// A protocol that is made from configuration, and follows its changes while the hub runs.
 pub trait Configured: Protocol + Sized {
-    /// What configuration says of it: its own section, or that of the protocol which it extends; `()` if it has no section.
+    /// Its configuration: its own section, or that of the protocol which it extends; `()` if it has no section.
     type Section;
-    /// The same, as it is used while the hub runs.
+    /// The settings as they are used while the hub runs.
     type Settings;
 
-    /// What it says about paths.
+    /// Its path rules.
     const PATHS: PathRules = PathRules::NONE;
 
-    /// All that a section can be refused for after its check.
+    /// Makes the settings, with every refusal that is possible after the check of the section.
     fn settings(hub: &Hub, section: &Self::Section, around: &Around<'_>) -> Result<Self::Settings, SettingsFault>;
 
     fn open(shared: &Arc<Shared>, settings: Self::Settings) -> Result<Self, Fault>;
 
-    /// Other settings, from the next request on. `changed`: the keys of the configuration that differ.
+    /// Replaces the settings, from the next request on. `changed`: the keys of the configuration that differ.
     fn apply(&self, settings: Self::Settings, changed: &[&str]);
 }
 
 /// A protocol that peers of the hub speak.
 pub trait Spoken {
-    /// How configuration says where such a peer is.
+    /// The settings of such a peer.
     type Peer: Connect;
 
-    /// What the schema of the configuration says of the key of such a peer.
+    /// The description of such a peer's key in the schema of the configuration.
     const ABOUT: &'static str;
-    /// What stands behind that key, for whoever forgot it.
+    /// An example value of that key, for error messages.
     const EXAMPLE: &'static str;
 }
 
-/// Keys that settings name and that cannot be used.
+/// Keys in the settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{key}: {cause}")]
 pub struct SettingsFault {
-    /// Where in the configuration they are named.
+    /// Their position in the configuration.
     pub key: &'static str,
     #[source]
     pub cause: KeyFault,

@@ -1,9 +1,9 @@
-//! Revocation of open streams. What lasts longer than a request ends with the credential it was opened with: streams of events, of
-//! messages, of bytes, and sockets. Whoever is revoked, or may something else from now on, hears so in the protocol's own form where
-//! it has one, and leaves what it held like any caller who leaves.
+//! Revocation of open streams: whatever lasts longer than a request ends with the credential it was opened with, such as streams of events,
+//! messages or bytes, and sockets. A caller whose credential is revoked, or whose rights change, is notified in the protocol's own form if
+//! there is one, and is then treated like a caller that disconnected.
 //!
-//! One place for every path: the guard hands over whatever answer has no end yet. Sockets wait for [`Pass::ended`] themselves.
-//! What a caller may see of one thing is not judged here; a stream shows what is its caller's own, and asks for the rest anew.
+//! All paths share this place: the guard passes every unfinished response to it. Sockets wait for [`Pass::ended`] themselves. Whether a
+//! caller may see a single item is not decided here; a stream shows its caller's own items, and requests the others again.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,27 +23,27 @@ use interlingua_access::Shown;
 /// Clocks are read in milliseconds: a credential has expired a little after its time.
 const AFTER: Duration = Duration::from_millis(5);
 
-/// What the message of a streamed answer brought besides its connection and headers; put into the answer's extensions.
+/// The credentials in the message of a streamed answer, besides its connection and headers; put into the answer's extensions.
 #[derive(Debug, Clone)]
 pub struct Brought(pub Vec<Secret>);
 
-/// What something that lasts was opened with, and who that was then.
+/// The credential with which a stream was opened, and its principal at that time.
 #[derive(Debug)]
 pub struct Pass {
     shared: Arc<Shared>,
     shown: Shown,
-    /// Absent where messages bring their own: then only the connection is judged.
+    /// Absent if messages bring their own: then only the connection is checked.
     brought: Option<Vec<Secret>>,
     by: Principal,
 }
 
 impl Pass {
-    /// Of a request and what its message brought; `None` when that is not let in.
+    /// For a request and the credentials of its message; `None` if they are refused.
     pub fn of_request(shared: &Arc<Shared>, shown: Shown, brought: Vec<Secret>) -> Option<Pass> {
         Pass::new(shared, shown, Some(brought))
     }
 
-    /// Of a connection alone.
+    /// For a connection alone.
     pub fn of_connection(shared: &Arc<Shared>, shown: Shown) -> Option<Pass> {
         Pass::new(shared, shown, None)
     }
@@ -53,7 +53,7 @@ impl Pass {
         Some(Pass { shared: shared.clone(), shown, brought, by })
     }
 
-    /// Resolves when it counts no more, or for something else.
+    /// Resolves when the credential is no longer valid, or its rights change.
     pub async fn ended(&self) {
         let mut changes = self.shared.access.changes();
         let until = self.by.links().iter().filter_map(|link| link.until).min();
@@ -85,7 +85,7 @@ fn proven(shared: &Shared, shown: &Shown, brought: Option<&[Secret]>) -> Result<
     }
 }
 
-/// The answer, which ends with what it was asked with if it has no end of its own yet.
+/// The answer, which ends with its credential if it is a stream.
 pub(super) fn watched(shared: &Arc<Shared>, shown: Shown, path: &str, mut response: Response) -> Response {
     if response.body().size_hint().exact().is_some() {
         return response;

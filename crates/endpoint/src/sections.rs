@@ -16,13 +16,13 @@ use super::SignIns;
 /// What a section depends on besides itself.
 #[derive(Debug)]
 pub struct Around<'a> {
-    /// Where others reach the hub, as configured for all protocols.
+    /// The address at which others reach the hub, as configured for all protocols.
     pub url: Option<&'a str>,
-    /// The hub listens for this machine only.
+    /// The hub listens on loopback only.
     pub loopback: bool,
-    /// What callers without a credential may do.
+    /// The permissions of callers without a credential.
     pub anonymous: Anonymous,
-    /// The tools of the hub's own files are configured.
+    /// The hub's own file tools are configured.
     pub own_files: bool,
     /// Peers that the configuration names.
     pub peers: Vec<&'a str>,
@@ -30,7 +30,7 @@ pub struct Around<'a> {
 
 /// The section of a protocol.
 pub trait Section: Debug {
-    /// What types cannot say.
+    /// Checks what types cannot express.
     fn check(&self, _around: &Around<'_>, _found: &mut Found) {}
 
     /// Numbers that must be more than 0, by their keys.
@@ -43,44 +43,44 @@ pub trait Section: Debug {
         Vec::new()
     }
 
-    /// Names of peers that only those take who prove that they are theirs.
+    /// Names of peers that are reserved for callers that prove them.
     fn kept_names(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// The hub's address as others reach it, where this section says one.
+    /// The hub's address as others reach it, if this section sets one.
     fn url(&self) -> Option<&str> {
         None
     }
 
-    /// Whether calls of agents travel as routed messages. `None` says nothing of it.
+    /// Whether calls of agents travel as routed messages. `None` leaves it open.
     fn routes_agents(&self) -> Option<bool> {
         None
     }
 }
 
-/// How a peer is reached that speaks a protocol.
+/// The settings of a peer that speaks a protocol.
 pub trait PeerSection: Debug + Send + Sync {
-    /// What types cannot say. `path` is where it stands in the file.
+    /// Checks what types cannot express. `path` is its position in the file.
     fn check(&self, path: &str, found: &mut Found);
 
     /// Files and folders that it names.
     fn paths(&mut self) -> Vec<&mut PathBuf>;
 
-    /// Such a peer names further addresses, which are called where they are its own.
+    /// Such a peer names further addresses, which are called if they are its own.
     fn names_addresses(&self) -> bool;
 
-    /// Inputs that are known before the peer is reached, by the names of its skills.
+    /// Inputs of skills that are known before the peer is reached, by name.
     fn known_inputs(&self) -> Vec<(String, Schema)> {
         Vec::new()
     }
 
-    /// Whether it may have skills that are not known before it is reached, beside some that are.
+    /// Whether it may have further skills that are not known before it is reached.
     fn has_more_skills(&self) -> bool {
         false
     }
 
-    /// The server that tokens are kept for, where somebody signs in.
+    /// The server that tokens are stored for, if a person signs in.
     fn signs_in_at(&self) -> Option<&str> {
         None
     }
@@ -93,20 +93,20 @@ pub trait PeerSection: Debug + Send + Sync {
         Err("such a peer is written in the configuration file")
     }
 
-    /// What a peer without a name is named by.
+    /// The source of the name of a peer without one.
     fn named_by(&self) -> NamedBy<'_>;
 }
 
 /// How a peer is made from its section. Beside [`PeerSection`], so that settings need not know what connects.
 pub trait Connect: PeerSection {
-    /// Makes the peer: all that its configuration can be refused for is refused here.
+    /// Makes the peer; every possible refusal of its configuration happens here.
     fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>>;
 }
 
-/// What a peer is named by that was given no name.
+/// The source of the name of a peer that was given none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedBy<'a> {
-    /// Its host; where that is but a number, this word, or else the number.
+    /// Its host; if that is an IP address, this word, or else the address.
     Url(&'a str, Option<&'static str>),
     Program {
         command: &'a str,
@@ -118,15 +118,15 @@ pub enum NamedBy<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAround<'a> {
     pub hub: &'a Arc<Hub>,
-    /// Who was sent to sign in somewhere.
+    /// Pending sign-ins.
     pub sign_ins: &'a Arc<SignIns>,
     pub name: &'a str,
-    /// What all peers have in common.
+    /// The settings that all peers have in common.
     pub peer: &'a Peer,
 }
 
-/// A peer that is made and can be registered, whatever it speaks.
+/// A prepared peer that can be registered, whatever protocol it speaks.
 pub trait Prepared: Debug + Send {
-    /// Adds the peer, or replaces it whole. What is returned will say when the peer is listed; `None`: its card is complete.
+    /// Adds the peer, or replaces it whole. The returned value resolves when the peer is listed; `None`: its card is complete.
     fn register<'a>(self: Box<Self>, hub: &'a Arc<Hub>) -> BoxFuture<'a, Result<Option<Starting>, Fault>>;
 }

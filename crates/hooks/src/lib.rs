@@ -1,17 +1,17 @@
 //! Configured hooks: programs and addresses (webhooks).
 //!
-//! Both are told one JSON object and answer one, or nothing:
+//! Both receive one JSON object and answer with one, or with nothing:
 //!
-//! | told | what |
+//! | received | what |
 //! |---|---|
 //! | `hook`, `before`, `after` or `on` | its name; the phase, `dispatch`; `on`: the occasion, `confirm` |
 //! | `task`, `by`, `wire`, `skill`, `effects`, `arguments`, `text` | the call; what is absent is not there |
 //! | `question`, `until` | on confirm: what `/api/confirmations` calls the pending approval, and when it expires |
-//! | `outcome`, `result`, `answer`, `fault` | after: how it ended, its structured result, its words, kind and text of a failure |
+//! | `outcome`, `result`, `answer`, `fault` | after: the outcome, its structured result, its text, kind and text of a failure |
 //!
 //! | answered | means |
 //! |---|---|
-//! | nothing, or `{}` | go on; on confirm nothing else may be answered |
+//! | nothing, or `{}` | continue; on confirm nothing else may be answered |
 //! | `{"refuse": "why"}` | the call does not happen; after: the result is withheld |
 //! | `{"arguments": {…}}` | before: these instead, if they fit the skill |
 

@@ -1,5 +1,5 @@
-//! The section `hooks`: a program or an address that is asked before a call goes to its peer, informed after it came back, or
-//! informed of a pending approval.
+//! The section `hooks`: a program or an address that is asked before a call is dispatched, and informed of its outcome or of a pending
+//! approval.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Webhook: informed by a POST, decides by its response. Any status but 2xx is a failure.
+//! Webhook: receives a POST and decides by its response. Any status but 2xx is a failure.
 
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Request, Uri};

@@ -1,5 +1,4 @@
-//! Not-found errors. Why a skill that was named is not there: nobody offers it, or its peer is down and has never said what it
-//! offers.
+//! Not-found errors: a named skill is missing because no peer offers it, or because its peer is down and has never listed its skills.
 
 use interlingua_model::{Fault, FaultKind, Health, Party, Principal, Retry, SkillId};
 

@@ -17,7 +17,7 @@ const STEP: Duration = Duration::from_secs(2);
 /// How many owners' rates are remembered.
 const MAX_OWNERS: usize = 10_000;
 
-/// How many calls the hub runs at once, and at what rate they may come. `limits` of the configuration.
+/// The concurrency limit and rate limit of calls: `limits` of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdmissionLimits {
     /// How many exchanges run at once.
@@ -92,7 +92,7 @@ impl Admission {
         Arc::new(Admission { limits: ArcSwap::from_pointee(limits), started: Instant::now(), state: Mutex::default() })
     }
 
-    /// Other limits from now on. Raised, they let in who waits; lowered, they hold once enough of what runs has ended.
+    /// Replaces the limits. Raised ones admit waiting calls; lowered ones hold once enough running calls have ended.
     pub fn set_limits(&self, limits: AdmissionLimits) {
         self.limits.store(Arc::new(limits));
         let mut state = self.state();
@@ -150,8 +150,8 @@ impl Admission {
         }
     }
 
-    /// A place for what a running exchange waits for. It is counted and never waits: whoever it is for holds a place until it
-    /// has ended, so places that all are held would never be given back.
+    /// A slot for a call that a running exchange waits for. It is counted and never waits: its parent holds a slot until it has ended, so
+    /// if all slots were held by parents, none would ever be released.
     pub(crate) fn enter_for_parent(self: &Arc<Self>) -> Permit {
         self.state().running += 1;
         Permit { admission: self.clone() }

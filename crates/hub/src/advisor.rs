@@ -39,7 +39,7 @@ impl Hub {
         both.iter().filter_map(|advisor| advisor.as_ref().clone()).find(|advisor| advisor.has(model))
     }
 
-    /// What the model of this name says; `None` where there is none, or it does not answer. `purpose` is for the log.
+    /// The reply of the model of this name; `None` if there is none, or it does not answer. `purpose` is for the log.
     pub async fn ask_model(&self, model: &str, prompt: Prompt, purpose: &'static str) -> Option<Reply> {
         let reply = self.advisor_with(model)?.ask(model, prompt).await?;
         reply

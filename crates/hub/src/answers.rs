@@ -1,6 +1,5 @@
-//! Memory budget and timeouts for responses of peers (backpressure). What peers answer is bounded: how long one message may be
-//! (`limits.body`), how long it may take from its first byte to its last (`limits.message_time`), and how much all of them hold of
-//! memory together (`limits.answers`).
+//! Memory budget and timeouts for responses of peers (backpressure): the length of one message (`limits.body`), the time from its first
+//! byte to its last (`limits.message_time`), and the memory of all of them together (`limits.answers`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -8,7 +7,7 @@ use std::time::Duration;
 
 use super::byte_budget::ByteBudget;
 
-/// How much peers may answer.
+/// Limits of peers' responses.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerLimits {
     /// One message.
@@ -25,7 +24,7 @@ impl Default for AnswerLimits {
     }
 }
 
-/// The limits as they are now, and what is held. Cloning shares them.
+/// The current limits, and the memory in use. Cloning shares them.
 #[derive(Debug, Clone)]
 pub struct Answers(Arc<Bounds>);
 
@@ -50,7 +49,7 @@ impl Default for Answers {
 }
 
 impl Answers {
-    /// Other limits, from the next answer on.
+    /// Replaces the limits, from the next answer on.
     pub fn set(&self, limits: AnswerLimits) {
         let millis = u64::try_from(limits.message_time.as_millis()).unwrap_or(u64::MAX);
         self.0.message.store(limits.message, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Approval notifications for operators: how many questions are open, a log event when an approval is pending
-//! and when it is decided, and hooks that are told. None of them can approve anything.
+//! Approval notifications for operators: the number of open questions, a log event when an approval is pending and when it is decided, and
+//! calls of hooks. None of them can approve anything.
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
-//! Pending approvals as approvers see them: which calls are pending and what is known of each, and why a question cannot be decided
-//! any more.
+//! Pending approvals as approvers see them: the pending calls with what is known of each, and why a question can no longer be decided.
 //!
-//! Whoever neither owns a task nor may approve what it asked learns nothing of it: for them it is not there.
+//! A caller that neither owns a task nor may approve its question learns nothing of the task: it is reported as not found.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -47,7 +46,7 @@ pub struct Pending {
 pub struct Twins(HashMap<QuestionId, QuestionId>);
 
 impl Twins {
-    /// Only what is in the list is named: whoever may not answer a question learns nothing of it.
+    /// Only questions of the list are named: a principal that may not answer a question learns nothing of it.
     pub fn among<'a>(questions: impl Iterator<Item = &'a Question> + Clone) -> Twins {
         let listed: HashSet<QuestionId> = questions.clone().map(|question| question.id).collect();
         let mut twins = HashMap::new();
@@ -60,7 +59,7 @@ impl Twins {
     }
 }
 
-/// The place of a question in the list of approvers: its number among those of its caller, then its age.
+/// The position of a question in the list of approvers: its number among those of its caller, then its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {
     /// How many questions of the same caller are before it.
@@ -77,7 +76,7 @@ impl std::fmt::Display for Turn {
     }
 }
 
-/// What is no turn.
+/// A text that is not a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoTurn;
 
@@ -102,7 +101,7 @@ pub(super) struct ClosedQuestion {
 }
 
 impl Hub {
-    /// For the caller of a task that waits for approvers. Where agents call for somebody, it is that person who reads it.
+    /// For the caller of a task that is pending approval. If agents call for a person, that person reads it.
     pub(super) fn where_to_approve(&self, language: Language, task: TaskId, by: &Principal, skill: &Skill) -> String {
         let hub = self.reached();
         let person = by.links().first().map(|link| Principal::new(link.clone()));
@@ -140,7 +139,7 @@ impl Hub {
         Ok(Pending { question, task, skill, protocol, twin, last })
     }
 
-    /// Why this principal cannot decide a question: each reason is told to those whom it concerns.
+    /// Why this principal cannot decide a question. Each reason is reported only to those whom it concerns.
     pub async fn not_to_decide(&self, by: &Principal, id: QuestionId) -> Fault {
         match self.why_not(by, id).await {
             Ok(Some(fault)) | Err(fault) => fault,
@@ -191,7 +190,7 @@ impl Hub {
     }
 }
 
-/// The caller is told where its call is approved, and by whom. An approver has found it: the question alone is left.
+/// The text for an approver: without the hint for the caller where and by whom its call is approved. The question alone is left.
 fn for_approver(question: Question, task: &Task) -> Question {
     let text = match (&question.kind, &question.asked_by, question.to) {
         (QuestionKind::Confirm(confirm), Party::Hub, Addressee::Approvers) => {
@@ -203,7 +202,7 @@ fn for_approver(question: Question, task: &Task) -> Question {
     Question { text, ..question }
 }
 
-/// The fault for a question that is not open, or not this caller's to see.
+/// The fault for a question that is not open, or not visible to this caller.
 pub fn no_such_question() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such question is open")
 }

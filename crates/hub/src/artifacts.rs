@@ -1,11 +1,10 @@
-//! Artifact store. Artifacts that agents share: their content stored once under its digest, and beside it who made it and who
-//! may read it.
+//! Artifact store for agents: content is stored once under its digest, with the maker and the access list beside it.
 //!
-//! Nobody named on the list is nobody but whoever made it. An artifact that a task made is found under the task's id and its
-//! own, by the task's owner and by those its header names; it is not stored a second time.
+//! An empty access list means that only the maker can read the artifact. An artifact that a task made is found under the task's id and its
+//! own, by the task's owner and by the readers that its header names; it is not stored a second time.
 //!
-//! What was shared does not change: another content is another artifact. Content is removed by the rule of
-//! `retention.artifacts`, the oldest first; what is forgotten is not to be found any more, and its bytes go by that rule.
+//! A shared artifact does not change: other content is another artifact. The rule `retention.artifacts` removes content, the oldest first;
+//! a removed artifact is not found any more, and its bytes are deleted by that rule.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +40,7 @@ const OFFERED: std::time::Duration = std::time::Duration::from_secs(3600);
 /// Names on one list.
 pub(crate) const MAX_READERS: usize = 200;
 
-/// What is kept of an artifact.
+/// The stored record of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
     /// Minted by the hub; in the order of keys the newest is first.
@@ -52,11 +51,11 @@ pub struct Artifact {
     pub name: Text,
     /// Its media type, where its maker said.
     pub media: Option<Media>,
-    /// `None` until it has come.
+    /// `None` until it has arrived.
     pub content: Option<StoredContent>,
     /// The agent that made it.
     pub from: PeerId,
-    /// Who shared it: may change and remove it.
+    /// The owner: it may change and remove the artifact.
     pub owner: Owner,
     /// When it was shared.
     pub at: Time,
@@ -75,7 +74,7 @@ pub struct StoredContent {
     pub len: u64,
 }
 
-/// Content that has come whole and is not kept yet; dropped, it leaves nothing behind.
+/// Content that has arrived whole and is not stored yet; dropping it leaves nothing behind.
 pub struct Arrived {
     /// The blob in the making.
     pub writer: Box<dyn BlobWriter>,
@@ -89,7 +88,7 @@ impl std::fmt::Debug for Arrived {
     }
 }
 
-/// What somebody wants to share.
+/// An artifact that a caller wants to share.
 #[derive(Debug, Clone)]
 pub struct Sharing {
     /// What it is: a loose word such as `document`.
@@ -112,7 +111,7 @@ struct Used {
 }
 
 impl Hub {
-    /// Keeps an artifact, with its content or to wait for it. `room`: how much the store may hold.
+    /// Stores an artifact, with its content or to wait for it. `room`: how much the store may hold.
     pub async fn share_artifact(
         &self,
         by: &Principal,
@@ -200,7 +199,7 @@ impl Hub {
         }
     }
 
-    /// The content of an artifact that waits for it, from its owner, once.
+    /// Stores the content of an artifact that waits for it, from its owner, once.
     pub async fn fill_artifact(
         &self,
         by: &Principal,
@@ -218,13 +217,13 @@ impl Hub {
         Ok(artifact)
     }
 
-    /// Is it theirs, and does it wait for its content?
+    /// Does it belong to this principal, and wait for its content?
     pub async fn awaits_content(&self, by: &Principal, id: &ArtifactId) -> Result<(), Fault> {
         let (artifact, _) = self.own_artifact(by, id).await?;
         if artifact.content.is_some() { Err(filled()) } else { Ok(()) }
     }
 
-    /// Another list of who may read it, from its owner.
+    /// Replaces the list of readers, by its owner.
     pub async fn relist_artifact(
         &self,
         by: &Principal,
@@ -251,7 +250,7 @@ impl Hub {
         Ok(())
     }
 
-    /// An artifact that they may read. One that they may not is not there.
+    /// An artifact that this principal may read. Any other is reported as not found.
     pub async fn artifact(&self, by: &Principal, id: &ArtifactId) -> Result<Artifact, Fault> {
         let (artifact, _) = self.found_artifact(id).await?;
         if self.may_read(by, &artifact) { Ok(artifact) } else { Err(no_such_artifact()) }
@@ -276,7 +275,7 @@ impl Hub {
         if may { Ok((artifact, revision)) } else { Err(no_such_artifact()) }
     }
 
-    /// A page of those they may read, newest first, after an id, and the id to go on after.
+    /// A page of artifacts that this principal may read, newest first, after an id, and the id to continue after.
     pub async fn artifacts(
         &self,
         by: &Principal,
@@ -289,8 +288,8 @@ impl Hub {
         self.page_of(KIND, after, limit, |artifact| self.may_read(by, artifact)).await
     }
 
-    /// Writes down whom a task's artifacts name as readers. A stranger is told from that, and the task itself is not read for
-    /// them, so that what is another's costs no more than what is not there.
+    /// Stores the readers of a task's artifacts. A stranger is recognised by that record, and the task itself is not read for them, so that
+    /// another's task costs no more than a missing one.
     pub(super) async fn note_readers(&self, task: &Task, records: &[Record]) -> Result<(), Fault> {
         let tells = |record: &Record| match record.event() {
             Some(Event::Artifact(chunk)) => chunk.header.as_ref().is_some_and(|header| !header.readers.is_empty()),
@@ -333,7 +332,7 @@ impl Hub {
         Ok(self.bus.reads(by, &owner, &readers))
     }
 
-    /// What a task made, for its owner and for those that the artifact's own list names.
+    /// The artifacts of a task, for its owner and for the readers that the artifact's own list names.
     pub async fn made_by(&self, by: &Principal, task: TaskId) -> Result<Vec<Made>, Fault> {
         let owns = match self.row(by, task).await {
             Ok(_) => true,
@@ -403,9 +402,9 @@ pub struct Made {
     pub id: ArtifactId,
     /// The peer that made it, where one did.
     pub by: Option<PeerId>,
-    /// Whose task it is.
+    /// The owner of the task.
     pub owner: Owner,
-    /// When its last piece came.
+    /// When its last piece arrived.
     pub at: Time,
     /// What its maker said of it.
     pub header: Option<ArtifactHeader>,
@@ -446,7 +445,7 @@ fn filled() -> Fault {
     Fault::caller(FaultKind::Conflict, "this artifact has its content already; another content is another artifact")
 }
 
-/// The fault for an artifact that is not there, or not for this caller.
+/// The fault for an artifact that does not exist, or that this caller may not read.
 pub fn no_such_artifact() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such artifact")
 }

@@ -1,8 +1,8 @@
-//! `hub/ask`. Words as the arguments of a skill: `hub/ask`, for wires that have no verb for plain words, and the names by which
-//! a question finds the peer it is for.
+//! `hub/ask`: plain words as the arguments of a skill, for protocols that have no verb for plain words, and the names by which a question
+//! selects its peer.
 //!
-//! A call of `hub/ask` is rewritten at the door: from there on it is a call in words, of one peer or of whoever fits, and
-//! resolves, asks back and is confirmed like any other. It never reaches a peer under its own name.
+//! A call of `hub/ask` is rewritten when it enters the hub: from there on it is a call in words, to one peer or to any that fits, and is
+//! resolved, asks questions and is confirmed like any other. It never reaches a peer under its own name.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) fn is_ask(id: &SkillId) -> bool {
 }
 
 impl Hub {
-    /// A call of `hub/ask` becomes what it says.
+    /// Rewrites a call of `hub/ask` to a call in plain words.
     pub(super) fn put_in_words(&self, by: &Principal, call: &mut Call) -> Result<(), Fault> {
         let Ask::Invoke { target: Target::Skill(id, _), input } = &call.ask else { return Ok(()) };
         if !is_ask(id) {
@@ -48,7 +48,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Peers with at least one skill that this principal may see, by name, with what they are for.
+    /// Peers with at least one skill that this principal may see, by name, with their descriptions.
     pub fn peers_seen_by(&self, by: &Principal) -> BTreeMap<String, Text> {
         let (catalogue, policy, now) = (self.registry.catalogue(), self.policy.load_full(), self.now());
         let mut peers = BTreeMap::new();
@@ -60,7 +60,7 @@ impl Hub {
         peers
     }
 
-    /// The peer that a name means: its own, the host it is at, or what its provider calls it.
+    /// The peer of a name: its own name, its host, or its provider's name for it.
     pub fn peer_named(&self, by: &Principal, name: &str) -> Option<PeerId> {
         let peers = self.peers_seen_by(by);
         if peers.contains_key(name) {
@@ -78,7 +78,7 @@ impl Hub {
     }
 }
 
-/// The fault for a site that is not there, or not for this caller.
+/// The fault for a site that does not exist, or that this caller may not see.
 pub fn no_such_peer(name: &str) -> Fault {
     let text = format!("there is no site `{}`", name.chars().take(100).collect::<String>());
     Fault::caller(FaultKind::NotFound(Noun::Skill), text)

@@ -7,8 +7,8 @@ use super::prepare::acting;
 use super::prepared::ready;
 
 impl Hub {
-    /// May this call do that, too, as it stands? Policy and the rules of agents are asked as for a call of its own; what would
-    /// be asked about must be called by its name. A skill that is not known here has no rules.
+    /// May this call also do that, as it is? Policy and the rules of agents are evaluated as for a call of its own; a command that needs
+    /// approval must be called by its own name. A skill that is not known here has no rules.
     pub fn lets_also(
         &self,
         by: &Principal,

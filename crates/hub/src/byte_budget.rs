@@ -1,11 +1,12 @@
-//! Byte budget (backpressure): how much memory messages hold at once, all of them together. One message has its own limit; without
-//! this one, many of them at once could take all the memory there is.
+//! Byte budget (backpressure): the memory that all messages together may hold at once. One message has its own limit; without this budget,
+//! many of them at once could take all memory.
 //!
-//! Small messages hold nothing, so plain calls go on whatever the large ones do, and pay nothing. A message that says its length
-//! takes all of that as soon as it is not small any more, so that what was begun can end; one that does not takes more as it
-//! grows. Who finds no room waits a moment and is then refused as busy. Who holds some and hardly sends gives way to who waits.
+//! Small messages take nothing from the budget, so plain calls proceed at no cost whatever the large ones do. A message with a declared
+//! length reserves all of it as soon as it is not small any more, so that what was begun can end; one without reserves more as it grows. A
+//! message without budget waits a moment and is then refused as busy. A sender that holds budget and hardly sends gives it up to those
+//! that wait.
 //!
-//! What is made of a message counts too: many small values take many times their bytes, so they are counted as they come.
+//! Decoded values count too: many small values take many times their bytes, so they are counted while they arrive.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,13 +20,13 @@ use interlingua_model::{Fault, FaultKind, Retry};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-/// What a message may be without holding any.
+/// A message up to this size takes nothing from the budget.
 pub const SMALL: u64 = 64 * 1024;
-/// By how much one grows that does not say how long it is.
+/// The step by which the reservation of a message without a declared length grows.
 pub const STEP: u64 = 1024 * 1024;
 /// How long room is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// When somebody who was refused may try again.
+/// When a refused caller may retry.
 pub const AGAIN: Duration = Duration::from_secs(5);
 /// How many bytes a second are fast enough while others wait, after a head start.
 const SPEED: u64 = 256 * 1024;
@@ -33,8 +34,7 @@ const HEAD_START: Duration = Duration::from_secs(5);
 /// How often a body that does not come is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// A memory budget in bytes that many share. Who needs more than there is waits a short time, and is then refused
-/// (backpressure).
+/// A memory budget in bytes that many share. A message that needs more than is left waits a short time, and is then refused (backpressure).
 #[derive(Debug)]
 pub struct ByteBudget {
     most: AtomicU64,
@@ -50,7 +50,7 @@ impl ByteBudget {
         Arc::new(ByteBudget { most, taken, waiting: AtomicUsize::new(0), freed: Notify::new() })
     }
 
-    /// From now on; what is held already is let go of in its time.
+    /// Replaces the size; bytes in use are released in their time.
     pub fn resize(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
         self.freed.notify_waiters();
@@ -121,7 +121,7 @@ impl HeldBytes {
         grows
     }
 
-    /// Takes room for what is made of a message that is whole: false if the budget is used up.
+    /// Reserves memory for the decoded values of a complete message: false if the budget is used up.
     pub fn weigh(&self, message: &[u8]) -> bool {
         let more = (Count::of(message).tree_bytes() as u64).min(self.room.most().saturating_sub(self.bytes()));
         self.try_grow(more)
@@ -143,7 +143,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// These bytes, which hold room until the last slice of them is dropped.
+/// These bytes, which hold their reservation until the last slice of them is dropped.
 pub fn kept(bytes: Bytes, held: Arc<HeldBytes>) -> Bytes {
     Bytes::from_owner(CountedBytes { bytes, _held: held })
 }
@@ -181,28 +181,28 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// A claim that holds nothing yet. Up to `small` bytes count for nothing.
+    /// A reservation that holds nothing yet. Up to `small` bytes count for nothing.
     pub fn new(room: &Arc<ByteBudget>, small: u64) -> Reservation {
         let held = Arc::new(HeldBytes { room: room.clone(), bytes: AtomicU64::new(0) });
         Reservation { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
     }
 
-    /// What it holds so far.
+    /// The bytes it holds so far.
     pub fn held(&self) -> &Arc<HeldBytes> {
         &self.held
     }
 
-    /// What it holds, for as long as the message is kept.
+    /// The bytes it holds, for as long as the message is in memory.
     pub fn into_held(self) -> Arc<HeldBytes> {
         self.held
     }
 
-    /// So much will be made of it.
+    /// Sets the expected size of the decoded values.
     pub fn makes(&mut self, bytes: u64) {
         self.made = bytes;
     }
 
-    /// So much of it is there now, of so much in all where that is known.
+    /// Sets how much of it has arrived, and its total if that is declared.
     pub fn grew_to(&mut self, so_far: u64, declared: Option<u64>) {
         self.so_far = so_far;
         let more = self.wanted(declared).saturating_sub(self.held.bytes());
@@ -211,7 +211,7 @@ impl Reservation {
         }
     }
 
-    /// How much it should hold by now. More than there is at all is never had: it may go on alone.
+    /// How much it should hold by now. It never waits for more than the whole budget: such a message proceeds alone.
     fn wanted(&self, declared: Option<u64>) -> u64 {
         let wanted = match declared {
             _ if self.so_far <= self.small => 0,
@@ -223,7 +223,7 @@ impl Reservation {
         (wanted + made).min(self.held.room.most())
     }
 
-    /// Ready when no more room is waited for.
+    /// Ready when it waits for no more budget.
     pub fn poll_granted(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let Some(asking) = &mut self.asking else { return Poll::Ready(Ok(())) };
         let granted = ready!(asking.as_mut().poll(cx));
@@ -231,7 +231,7 @@ impl Reservation {
         Poll::Ready(granted)
     }
 
-    /// Nothing came. Ready when it gives way to who waits.
+    /// Nothing arrived. Ready when it must give up its budget to a waiting message.
     pub fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
         if self.held.bytes() == 0 {
             return Poll::Pending;

@@ -1,5 +1,5 @@
-//! Call router. Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The
-//! program that assembles the hub says which router that is.
+//! Port of the call router: an optional router sends each call of an agent as a message of its own on its way to the hub. The program that
+//! assembles the hub chooses the router.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -8,13 +8,12 @@ use interlingua_model::{Call, Entry, Fault, Principal};
 
 use super::Hub;
 
-/// A call as it comes out of the router, and what hears its answer where it travelled as a message.
+/// A call from the router, and the receiver of its answer if it travelled as a message.
 pub type Routed = (Call, Option<Box<dyn RoutedCall>>);
 
 /// A router between agents and the hub.
 pub trait CallRouter: Send + Sync + Debug {
-    /// Sends a call through the router: the call that comes out of it is the one to make. A router that is switched off gives it
-    /// back as it is.
+    /// Sends a call through the router and returns the call to make. A router that is switched off returns it unchanged.
     fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault>;
 }
 
@@ -28,7 +27,7 @@ impl CallRouter for Direct {
     }
 }
 
-/// A call that travels as a message, and the answer to it in the making.
+/// A call that travels as a message, and the answer that is built for it.
 pub trait RoutedCall: Send + Sync + Debug {
     /// An entry of the call; the last one makes the response.
     fn hear(&mut self, entry: &Entry, hub: &Hub);

@@ -1,5 +1,5 @@
-//! Monotonic wall clock: the wall clock is read once at start, then the monotonic clock. A wall clock that jumps expires
-//! nothing early and keeps nothing late.
+//! Monotonic wall clock: the wall clock is read once at start, then the monotonic clock. A jump of the wall clock neither expires anything
+//! early nor retains anything late.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,8 +1,7 @@
-//! Conversations: their self-proving tokens, and their turn counters, which are the hub's.
+//! Conversations: their self-proving tokens, and their turn counters, which the hub owns.
 //!
-//! A token is an id and its authentication code for one owner. So a token that nobody ever brings back costs no storage,
-//! and one that is altered, guessed or somebody else's opens nothing. What a conversation holds is written before the answer
-//! leaves.
+//! A token is an id and its authentication code for one owner. An unused token therefore costs no storage, and one that is altered, guessed
+//! or another owner's opens nothing. The content of a conversation is written before the answer is sent.
 
 use bytes::Bytes;
 use hex::FromHex as _;
@@ -14,7 +13,7 @@ use interlingua_model::{Conversation, ConversationId, Digest, Fault, Owner, Prin
 use super::{Hub, entropy};
 
 const KIND: &str = "conversation";
-/// What conversations count as, whichever protocol remembers them.
+/// The kind under which conversations count, whichever protocol stores them.
 pub const CONVERSATIONS: &str = "conversations";
 /// What the codes are made for: one never passes for the other.
 const PURPOSE: &str = "conversation";
@@ -22,11 +21,11 @@ const IDENTITY: &str = "identity";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
 
-/// A conversation that the hub itself keeps nothing of any more.
+/// A conversation whose record the hub has removed.
 #[derive(Debug)]
 pub struct Forgotten {
     pub owner: Owner,
-    /// It had kept something.
+    /// It had a stored record.
     pub was_kept: bool,
 }
 
@@ -43,12 +42,12 @@ impl Hub {
         ConversationId::from(format!("{:.32}", digest.to_string()))
     }
 
-    /// What the other side brings back to go on.
+    /// The token with which the other side continues the conversation.
     pub fn conversation_token(&self, by: &Principal, id: &ConversationId) -> Result<String, Fault> {
         Ok(with_code(id.as_str(), &self.conversation_tags()?.tag(&bound(by, id))))
     }
 
-    /// By this the other side of one conversation knows the hub again. It proves nothing to the hub itself.
+    /// The token by which the other side of one conversation recognises the hub. It proves nothing to the hub itself.
     pub fn identity_token(&self, by: &Principal, id: &ConversationId) -> Result<String, Fault> {
         let tags = self.keys.tagger(IDENTITY).map_err(Fault::internal)?;
         Ok(with_code(self.id.as_str(), &tags.tag(&bound(by, id))))
@@ -63,7 +62,7 @@ impl Hub {
         Ok(self.conversation_tags.get_or_init(|| tags))
     }
 
-    /// The conversation a token stands for, if it is this principal's.
+    /// The conversation of a token, if it belongs to this principal.
     pub fn open_conversation(&self, by: &Principal, token: &str) -> Option<ConversationId> {
         let (id, code) = token.rsplit_once('.')?;
         let id = ConversationId::from(id);
@@ -71,12 +70,12 @@ impl Hub {
         self.conversation_tags().ok()?.verify(&bound(by, &id), &code).then_some(id)
     }
 
-    /// One turn more, written down.
+    /// Adds a turn, and stores it.
     pub async fn next_turn(&self, by: &Principal, id: &ConversationId) -> Result<Conversation, Fault> {
         self.change(by, id, |conversation| conversation.turn += 1).await
     }
 
-    /// From now on every answer in this conversation says who the hub is.
+    /// From now on every answer in this conversation includes the hub's identity.
     pub async fn identify_in(&self, by: &Principal, id: &ConversationId) -> Result<Conversation, Fault> {
         self.change(by, id, |conversation| conversation.identified = true).await
     }
@@ -113,7 +112,7 @@ impl Hub {
         }
     }
 
-    /// How many conversations they may keep.
+    /// The limit of conversations for this principal.
     fn room(&self, by: &Principal) -> Option<Room> {
         let settings = self.settings.load();
         let (most, bytes) = (settings.conversations_of_one, settings.bytes_of(&by.owner()));
@@ -125,8 +124,8 @@ impl Hub {
         Conversation { id: id.clone(), owner: by.owner(), turn: 0, identified: false, expires }
     }
 
-    /// A page of conversations this principal may see, after a key, and the key to go on after. An Anonymous caller has its
-    /// tokens and no list.
+    /// A page of conversations that this principal may see, after a key, and the key to continue after. An Anonymous caller has its tokens
+    /// and no list.
     pub async fn conversations(
         &self,
         by: &Principal,
@@ -139,7 +138,7 @@ impl Hub {
         self.page_of(KIND, after, limit, |conversation| self.opens(by, Action::Read, conversation)).await
     }
 
-    /// Is there such a conversation, and may this principal name it by its id? An Anonymous caller needs its token.
+    /// Does this conversation exist, and may this principal name it by its id? An Anonymous caller needs its token.
     pub async fn has_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
         if by.is_anonymous() {
             return Ok(false);
@@ -148,8 +147,8 @@ impl Hub {
         Ok(read(found)?.is_some_and(|conversation| is_theirs(by, &conversation)))
     }
 
-    /// Forgets the hub's own record of a conversation, where there is one. Whose conversation it was, for what else is remembered
-    /// of it; `None` when it is not theirs to forget.
+    /// Removes the hub's own record of a conversation, if there is one. Returns its owner, for other data of the conversation; `None` if
+    /// this principal may not remove it.
     pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<Option<Forgotten>, Fault> {
         let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
         let was_kept = found.is_some();
@@ -170,7 +169,7 @@ impl Hub {
     }
 }
 
-/// Whoever owns the hub owns its store, and so do those who act for them.
+/// The hub's Owner has no limit, and neither have those that act for it.
 pub(super) fn is_bounded(by: &Principal) -> bool {
     by.links().first().is_none_or(|link| link.subject != Subject::HubOwner)
 }

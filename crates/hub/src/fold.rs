@@ -1,8 +1,7 @@
-//! Event sourcing. The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
+//! State of a stored exchange, folded from its journal (event sourcing), and the snapshots that keep folding a long journal cheap.
 //!
-//! A snapshot is a fold that was written down. It saves reading the records behind it and never replaces them: one that
-//! cannot be read is passed over. It is made from what stands in the journal, not from the running exchange, because only
-//! there every secret has become a name.
+//! A snapshot is a stored fold. It saves reading the records behind it and never replaces them: an unreadable snapshot is ignored. It is
+//! made from the journal, not from the running exchange, because only in the journal every secret has been replaced by its reference.
 
 use interlingua_machines::task::{Task, fold};
 use interlingua_model::ports::is_last;
@@ -58,8 +57,8 @@ impl Hub {
         Ok(task)
     }
 
-    /// Is it theirs by its first record? The list of tasks names owners as well, but in the clear: of a sealed store whoever can write
-    /// to its file can write another owner there, and only the record is sealed.
+    /// Does its first record name this owner? The list of tasks names owners as well, but unencrypted: a person who can write to the file
+    /// of a sealed store can write another owner there, and only the record is sealed.
     pub(super) async fn is_accepted_from(&self, by: &Principal, id: TaskId) -> Result<bool, Fault> {
         let first = self.store.journal.read(Log::Task(id), 0, 1).await?.into_iter().next();
         let first = first.map(decoded).transpose()?.ok_or_else(no_such_task)?;
@@ -72,7 +71,7 @@ impl Hub {
         }
     }
 
-    /// Folds a task that has grown, so that it will be quick to take up again.
+    /// Folds a task that has grown, so that it can be resumed quickly.
     pub(super) async fn fold_ahead(&self, id: TaskId) {
         if let Err(fault) = self.fold(id).await {
             tracing::warn!(event = "snapshot_not_stored", task = %id, error = %fault, cause = ?fault.source, "a long task could not be folded into a snapshot");

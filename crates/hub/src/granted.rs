@@ -1,7 +1,7 @@
-//! Approval history. The last approved call of each skill by each caller, so that an approver sees what differs this time.
+//! Approval history: the last approved call of each skill by each caller, so that an approver sees what differs this time.
 //!
-//! A record only names the question. What was approved, when and by whom stands in the journal of its task, and is gone with it.
-//! The record is written after the journal: a crash between the two leaves the approval before it as the last one.
+//! A record only names the question. The journal of its task holds what was approved, when and by whom, and both are removed together. The
+//! record is written after the journal: after a crash between the two, the approval before it is still the last one.
 
 use bytes::Bytes;
 use interlingua_model::ports::Expect;
@@ -16,14 +16,14 @@ const KIND: &str = "granted";
 /// How often a question is passed on at most. Calls of calls have a bound of their own; a damaged journal has none.
 const MAX_DEPTH: usize = 64;
 
-/// The last call of a skill by a caller that somebody approved.
+/// The last approved call of a skill by a caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Granted {
     /// The task of that call.
     pub task: TaskId,
     /// When it was approved.
     pub at: Time,
-    /// Who approved it.
+    /// The approver.
     pub by: Owner,
     /// The arguments that were approved.
     pub arguments: Option<Json>,
@@ -63,7 +63,7 @@ impl Hub {
         Ok(same.then(|| Granted { task: id.0, at: ended.at, by: decided.by, arguments: shown.args }))
     }
 
-    /// Who makes the call: a run that passes a question on asks about a call of its own, not of its caller's.
+    /// The owner of the call: a run that relays a question asks about a call of its own, not of its caller's.
     fn owner_of_call(&self, id: QuestionId, confirm: &Confirm) -> Option<Owner> {
         let (mut id, mut relays) = (id, confirm.relays);
         for _ in 0..MAX_DEPTH {

@@ -1,9 +1,9 @@
-//! Hooks (policy callouts): somebody else is asked before a call goes to its peer, informed after it came back, and of pending
+//! Hooks (policy callouts): an external party is asked before a call goes to its peer, and informed after it came back and of pending
 //! approvals.
 //!
-//! A hook before may refuse a call or change its arguments; it is asked before the human yes, so that what is approved is what
-//! is sent. A hook after may withhold a result. What was streamed on the way has been seen by then. Programs and addresses of
-//! the configuration are hooks (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
+//! A hook before a call may refuse it or change its arguments; it runs before the approval, so that what is approved is what is sent. A
+//! hook after a call may withhold the result. Streamed output has been seen by then. Programs and addresses of the configuration are hooks
+//! (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
 //!
 //! Deliberately absent: hooks that see tokens or messages as they were on the wire.
 
@@ -21,10 +21,10 @@ use super::Hub;
 use super::audit::AuditLine;
 use super::prepared::Ready;
 
-/// What a hook answers.
+/// The answer of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// The call goes on as it is.
+    /// The call proceeds unchanged.
     Pass,
     /// Why, for the caller to read.
     Refuse(Text),
@@ -35,13 +35,13 @@ pub enum Verdict {
 /// The future of [`Hook::ask`]. `Err` is a hook that could not be asked.
 pub type PendingVerdict<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>> + Send + 'a>>;
 
-/// Somebody who is asked about calls.
+/// An external party that is asked about calls.
 pub trait Hook: Send + Sync {
     /// Asks about one call. The hub waits for it at most [`Attached::timeout`].
     fn ask(&self, told: HookCall) -> PendingVerdict<'_>;
 }
 
-/// What a hook is told of a call.
+/// What a hook receives of a call.
 #[derive(Debug, Clone)]
 pub struct HookCall {
     /// The hook's own name.
@@ -52,7 +52,7 @@ pub struct HookCall {
     pub task: TaskId,
     /// The owner, as the audit writes it.
     pub by: String,
-    /// The protocol by which the call came in; `None` for calls that the hub makes.
+    /// The protocol by which the call arrived; `None` for calls that the hub makes.
     pub wire: Option<String>,
     /// The skill that is called.
     pub skill: SkillId,
@@ -64,7 +64,7 @@ pub struct HookCall {
     pub text: Option<String>,
     /// How it ended, for a hook after.
     pub finished: Option<Box<Finished>>,
-    /// What is asked of a person, for a hook that is told of approvals.
+    /// The question to a person, for a hook that is informed of approvals.
     pub waiting: Option<PendingApproval>,
 }
 
@@ -84,12 +84,12 @@ pub enum When {
     Before,
     /// After it came back. The hook may withhold the result.
     After,
-    /// An approval is pending. The hook is told and decides nothing.
+    /// An approval is pending. The hook is informed and decides nothing.
     Confirm,
 }
 
 impl When {
-    /// As configuration spells it: the key and its value.
+    /// Its key and value in the configuration.
     pub fn moment(self) -> (&'static str, &'static str) {
         match self {
             When::Before => ("before", "dispatch"),
@@ -99,26 +99,26 @@ impl When {
     }
 }
 
-/// What becomes of a call whose hook cannot be asked.
+/// What happens to a call whose hook cannot be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// The call is refused.
     Refuse,
-    /// The call goes on as if there were no hook.
+    /// The call proceeds as if there were no hook.
     Pass,
 }
 
-/// A hook and when it is asked.
+/// A hook, and when it is asked.
 pub struct Attached {
     /// The name by which the log and the audit log know it.
     pub name: Text,
     /// At which moment it is asked.
     pub when: When,
-    /// Skills it is about; `*` stands for any letters.
+    /// The skills it applies to; `*` matches any characters.
     pub skills: Vec<String>,
     /// How long the hub waits for its answer.
     pub timeout: Duration,
-    /// What becomes of a call when it does not answer.
+    /// What happens to a call when the hook does not answer.
     pub on_failure: OnFailure,
     /// The hook.
     pub hook: Arc<dyn Hook>,
@@ -265,7 +265,7 @@ impl Hub {
     }
 }
 
-/// The words of a result.
+/// The text of a result.
 pub fn words(finished: &Finished) -> Option<String> {
     let texts: Vec<&str> = finished.output.parts.iter().filter_map(Part::as_text).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))

@@ -2,7 +2,7 @@
 
 use interlingua_model::{Card, Health, PeerId, RouteClass, Skill, Text, Time};
 
-/// The peer by which the hub itself is called.
+/// The name of the peer that is the hub itself.
 pub const HUB: &str = "hub";
 
 /// The card of something inside the hub.

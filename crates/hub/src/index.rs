@@ -1,5 +1,4 @@
-//! Registration and full-text index. The registry as the rest of the hub uses it: registering a peer also puts its skills into
-//! the full-text index.
+//! Registration of peers with the full-text index: registering a peer also indexes its skills.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +33,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Many peers at once: they can be called when `placed` runs; a search by words waits until they are indexed.
+    /// Registers many peers at once: they can be called when `placed` runs; a search by words waits until they are indexed.
     pub async fn register_all(&self, changes: Vec<Change>, placed: impl FnOnce()) -> Result<(), Fault> {
         let lines: Vec<(&'static str, PeerId)> = changes.iter().map(written).collect();
         let _indexing = self.indexing.read().await;
@@ -54,8 +53,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Searches the index for skills, best first. A peer that is listed but not indexed yet is waited for: else a caller who has just seen
-    /// it would be told that it has no such skill.
+    /// Searches the index for skills, best first. It waits for a peer that is listed but not indexed yet: else a caller that has just seen
+    /// it would learn that it has no such skill.
     pub(crate) async fn search_index(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreFault> {
         // Only to wait for those that hold it: what is registered after this search began need not be found by it.
         drop(tokio::time::timeout(INDEX_PATIENCE, self.indexing.write()).await);

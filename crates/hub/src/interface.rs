@@ -1,5 +1,5 @@
-//! Embedding interface. What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own,
-//! background work, the time, the audit, and what configuration changes while the hub runs.
+//! Embedding interface: what protocols, agents, sites and tools use of a hub besides opening exchanges. It offers records of their own,
+//! background work, the time, the audit log, and settings that change while the hub runs.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use super::supervisor::Supervisor;
 use super::{Hub, Settings, limits, news, runs};
 use interlingua_telemetry::meters::Meters;
 
-/// Records of one kind, as the hub's clock sees them: what has expired is not there.
+/// Records of one kind, by the hub's clock: expired records are absent.
 #[derive(Clone, Copy)]
 pub struct RecordNamespace<'a> {
     records: &'a Arc<dyn Records>,
@@ -51,7 +51,7 @@ impl<'a> RecordNamespace<'a> {
         self.records.put(self.kind, key, value, expires, expect, self.now)
     }
 
-    /// For somebody who may keep so much.
+    /// Within an owner's limits.
     pub fn put_within(&self, room: Room, item: Item) -> Pending<'a, u64> {
         self.records.put_within(room, self.kind, item, self.now)
     }
@@ -103,7 +103,7 @@ impl Hub {
         &self.store.records
     }
 
-    /// Skills whose texts fit these words, best first. Whether the caller may see them is asked of [`Hub::visible`].
+    /// Skills whose texts match these words, best first. [`Hub::visible`] decides whether the caller may see them.
     pub async fn search_skills(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreFault> {
         self.search_index(words, limit).await
     }
@@ -136,7 +136,7 @@ impl Hub {
         self.clock
     }
 
-    /// When this time comes, by the runtime's clock.
+    /// The runtime's instant of this time.
     pub fn instant(&self, at: Time) -> Instant {
         self.clock.instant(at)
     }
@@ -171,7 +171,7 @@ impl Hub {
         &self.admission
     }
 
-    /// What is held in memory for callers, and the bounds of it.
+    /// Memory held for callers, and its bounds.
     pub fn holdings(&self) -> &Holdings {
         &self.holdings
     }
@@ -182,29 +182,29 @@ impl Hub {
     }
 }
 
-/// Tasks and runs that go on.
+/// Running tasks and runs.
 impl Hub {
-    /// A task that goes on in this process.
+    /// A task that runs in this process.
     pub fn live(&self, task: TaskId) -> Option<Arc<Live>> {
         self.live.get(task)
     }
 
-    /// Does this task go on in this process?
+    /// Does this task run in this process?
     pub fn is_live(&self, task: TaskId) -> bool {
         self.live.get(task).is_some()
     }
 
-    /// How many tasks go on.
+    /// The number of running tasks.
     pub fn live_count(&self) -> usize {
         self.live.count()
     }
 
-    /// The last record of a task that goes on; 0 of one that does not.
+    /// The sequence of the last record of a running task; 0 for any other.
     pub fn seq_of(&self, task: TaskId) -> u64 {
         self.live.get(task).map_or(0, |live| live.seq())
     }
 
-    /// Says when a run of an agent, a team or a plan has new records.
+    /// Notifies when a run of an agent, a team or a plan has new records.
     pub fn run_records(&self) -> runs::Listener {
         self.runs.listen()
     }
@@ -222,7 +222,7 @@ impl Hub {
 
 /// Peers and rules.
 impl Hub {
-    /// All peers and skills now, without regard to who may see them. What a caller sees is [`Hub::visible`].
+    /// All peers and skills now, whoever may see them. What a caller sees is [`Hub::visible`].
     pub fn catalogue(&self) -> Arc<Catalogue> {
         self.registry.catalogue()
     }
@@ -242,7 +242,7 @@ impl Hub {
         self.registry.set_health(peer, health)
     }
 
-    /// What changes about peers, as it changes.
+    /// Notices of changes at peers.
     pub fn notices(&self) -> news::Listener {
         self.news.listen()
     }
@@ -267,12 +267,12 @@ impl Hub {
         self.policy.store(Arc::new(policy));
     }
 
-    /// Of the rules that hold now.
+    /// The version of the current rules.
     pub fn policy_version(&self) -> Digest {
         self.policy.load().version()
     }
 
-    /// May they approve what waits for no approver in particular?
+    /// May this principal approve calls that have no particular approver?
     pub fn may_approve(&self, by: &Principal) -> bool {
         self.policy.load().approves(by, None, self.now())
     }
@@ -287,12 +287,12 @@ impl Hub {
         self.policy.load().enters(by, device, self.now())
     }
 
-    /// Do the rules keep this device out?
+    /// Do the rules forbid this device?
     pub fn bars(&self, by: &Principal, device: &PeerId) -> bool {
         self.policy.load().bars(by, device, self.now())
     }
 
-    /// What the rules say of a call, and which of them.
+    /// The decision of the rules about a call, and which rules made it.
     pub fn explain(
         &self,
         by: &Principal,
@@ -312,7 +312,7 @@ impl Hub {
 
 /// Toward the outside.
 impl Hub {
-    /// Where people reach the hub, once that is known.
+    /// The address under which people reach the hub, once that is known.
     pub fn reached(&self) -> Option<Arc<String>> {
         self.reached.load_full()
     }
@@ -322,7 +322,7 @@ impl Hub {
         self.reached.store(Some(Arc::new(base.trim_end_matches('/').to_owned())));
     }
 
-    /// How much peers may answer.
+    /// Limits of peers' responses.
     pub fn answers(&self) -> &Answers {
         &self.answers
     }

@@ -1,5 +1,5 @@
-//! Blob offloading. Large content goes into the blob store, and only its name travels: the journal holds no megabytes. On its way out
-//! it is read as it is sent, so a slow reader holds one piece.
+//! Blob offloading: large content goes into the blob store, and the journal holds its name only. Outgoing content is read while it is sent,
+//! so a slow reader holds one piece in memory.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use interlingua_model::{Blob, Body, Digest, Fault, INLINE_LIMIT, Part};
 use super::Hub;
 
 impl Hub {
-    /// What is too large for the journal is stored; callers fetch it from there.
+    /// Stores content that is too large for the journal; callers fetch it from the store.
     pub async fn store_large(&self, parts: &mut [Part]) -> Result<(), Fault> {
         for part in parts {
             if let Body::Blob(Blob::Inline(bytes)) = &part.body
@@ -23,7 +23,7 @@ impl Hub {
         Ok(())
     }
 
-    /// The same of a peer's answer.
+    /// The same for a peer's answer.
     pub async fn store_large_answer(&self, parts: &mut [Part]) -> Result<(), Fault> {
         self.store_large(parts).await.map_err(Fault::once_answered)
     }
@@ -45,7 +45,7 @@ pub fn pieces(blobs: Arc<dyn Blobs>, digest: Digest) -> impl Stream<Item = Resul
     between(blobs, digest, 0, u64::MAX)
 }
 
-/// A part of it: from the first byte up to, and not with, the last.
+/// A range of it, from the first byte up to and without the last.
 pub fn between(
     blobs: Arc<dyn Blobs>,
     digest: Digest,

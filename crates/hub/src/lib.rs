@@ -1,10 +1,10 @@
-//! The hub: one entry point for every call of every protocol, and what stands behind it.
+//! The hub: one entry point for every call of every protocol, and the phases behind it.
 //!
-//! Life of an exchange, by the names of the functions: `accept` and `decode` (edges), `authenticate`, then here `resolve`,
-//! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the edge `encode`, `respond`.
+//! Life of an exchange, by the names of the functions: `accept` and `decode` (protocol endpoints), `authenticate`, then here `resolve`,
+//! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the endpoint `encode`, `respond`.
 //!
-//! An exchange that is not kept is polled in its caller's task: nothing is spawned and nothing is written. One that is kept
-//! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
+//! An exchange that is not stored is polled in its caller's task: nothing is spawned and nothing is written. A stored exchange is run by
+//! the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
 
 #![warn(missing_docs)]
 
@@ -106,35 +106,35 @@ pub struct Settings {
     pub question: Duration,
     /// How many exchanges of one caller may wait for an answer or an approval.
     pub waiting: u64,
-    /// Which calls of skills with unknown effects wait for a human yes.
+    /// Which calls of skills with unknown effects need approval.
     pub unknown: Unknown,
     /// How long a message id is remembered.
     pub replay: Duration,
-    /// How long a conversation is kept after its last turn.
+    /// How long a conversation is stored after its last turn.
     pub conversations: Duration,
-    /// How long a finished task is kept.
+    /// How long a finished task is stored.
     pub tasks: Duration,
-    /// How many tasks one caller may keep.
+    /// How many tasks one caller may store.
     pub tasks_of_one: u64,
     /// Bytes in the journals of one task.
     pub bytes_of_task: u64,
-    /// Bytes of all that one caller keeps.
+    /// How many bytes one caller may store.
     pub bytes_of_one: u64,
-    /// And of all who have no name, together.
+    /// How many bytes all anonymous callers together may store.
     pub bytes_of_anonymous: u64,
-    /// How many conversations one caller may keep.
+    /// How many conversations one caller may store.
     pub conversations_of_one: u64,
-    /// The model that is asked where the hub itself is at a loss for words.
+    /// The model that is asked when the hub cannot resolve plain words.
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
-    /// What the audit keeps of arguments.
+    /// What the audit log stores of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
-    /// Names that configuration keeps for somebody who is not here yet: devices with a key of their own.
+    /// Names that configuration reserves for peers that are not connected yet: devices with a key of their own.
     pub kept_names: Arc<[Text]>,
 }
 
-/// Which calls of skills with unknown effects wait for a human yes.
+/// Which calls of skills with unknown effects need approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
     /// Those whose skill was chosen by a model, plain words or a plan.
@@ -145,7 +145,7 @@ pub enum Unknown {
     Allow,
 }
 
-/// The agent of a peer, or one skill.
+/// The default receiver of plain words: the agent of a peer, or one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrontDoor {
     /// This peer, which finds the skill for the words itself.
@@ -162,7 +162,7 @@ impl FrontDoor {
 }
 
 impl Settings {
-    /// How many bytes this owner may keep; the Owner's store is the Owner's to fill.
+    /// The quota of this owner in bytes; the hub's Owner has none.
     pub fn bytes_of(&self, owner: &Owner) -> Option<u64> {
         match &*owner.0 {
             [Subject::HubOwner, ..] => None,
@@ -171,7 +171,7 @@ impl Settings {
         }
     }
 
-    /// The same, for what is written to a topic.
+    /// The same, for records of a topic.
     pub fn share_of(&self, owner: &Owner) -> Option<Share> {
         self.bytes_of(owner).map(|bytes| Share { owner: owner.to_string().into(), bytes })
     }
@@ -249,7 +249,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Must be called within a runtime. Peers are registered afterwards, then [`Hub::recover`] takes up what a crash left.
+    /// Must be called within a runtime. Register the peers afterwards, then [`Hub::recover`] resumes what a crash left.
     pub fn new(id: HubId, store: Store, keys: Arc<Keyring>, limits: AdmissionLimits, settings: Settings) -> Arc<Hub> {
         let clock = Clock::start();
         let supervisor = Supervisor::new();
@@ -296,12 +296,12 @@ impl Hub {
         self.clock.now()
     }
 
-    /// Until when a question that is asked now waits.
+    /// The expiry of a question that is asked now.
     pub fn question_expires(&self) -> Time {
         self.now().after(self.settings.load().question)
     }
 
-    /// Shows what is so at this moment in the gauges; the rest is counted as it happens.
+    /// Updates the gauges; everything else is counted as it happens.
     pub fn observe(&self) {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let (running, waiting) = self.admission.load();
@@ -323,7 +323,7 @@ impl Hub {
         self.meters.peers_up.set(count(catalogue.peers.len() - down));
     }
 
-    /// Lets running exchanges end, writes what waits to be written.
+    /// Lets running exchanges end, and writes what is pending.
     pub async fn stop(&self, patience: Duration) -> bool {
         let ended = self.supervisor.stop(patience).await;
         self.audit.stop(patience).await && ended

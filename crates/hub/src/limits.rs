@@ -1,8 +1,8 @@
-//! Rate limits, byte limits and concurrency limits by rule (token buckets): for whom, for each of what.
+//! Rate limits, byte limits and concurrency limits by rule (token buckets): each rule names its callers and what it counts by.
 //!
-//! A rule speaks of calls once it is known which skill of which peer they are for, so that one who may not call it learns
-//! nothing. What a rule remembers is bounded ([`interlingua_machines::limit`]), and outlives a reload that leaves the rule alone.
-//! The rate of each caller and the bound on all that runs stand before it, in [`super::admission`].
+//! A rule applies to a call after its peer and skill are resolved, so that a caller without permission learns nothing. The state of a rule
+//! is bounded ([`interlingua_machines::limit`]), and survives a reload that does not change the rule. The rate of each caller and the bound
+//! on all running calls come first, in [`super::admission`].
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ const MAX_NAMES: usize = 10_000;
 /// After this a call that waits for another of the same caller to end is worth another try.
 const SOON: Duration = Duration::from_secs(1);
 
-/// One rule, as it is written.
+/// One rule of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitRule {
     /// Which calls it is about.
@@ -38,14 +38,14 @@ pub struct LimitRule {
     pub in_flight: Option<u32>,
 }
 
-/// Which calls a rule speaks of: those that fit all that is said.
+/// The calls of a rule: those that match all given fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct When {
     /// A pattern over one link of the caller: `user:*`.
     pub principal: Option<Text>,
     /// A role of the caller.
     pub role: Option<Role>,
-    /// The protocol by which the call came in, or one that led to it.
+    /// The protocol by which the call arrived, or that of one of its causes.
     pub protocol: Option<Text>,
     /// A pattern over names of peers.
     pub peer: Option<Text>,
@@ -53,7 +53,7 @@ pub struct When {
     pub skill: Option<Text>,
 }
 
-/// Who is in a role: by their credential, or by the list of members.
+/// Members of a role: by their credential, or by the list of members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
     /// The role's name.
@@ -62,10 +62,10 @@ pub struct Role {
     pub members: BTreeSet<Text>,
 }
 
-/// For each of what a rule counts.
+/// What a rule counts by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
-    /// Whom a call is for, whoever makes it for them.
+    /// The principal that a call is for, whoever makes it on its behalf.
     Principal,
     /// The peer that is called.
     Peer,
@@ -138,7 +138,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Other rules from now on. One that was there before goes on from what it remembers.
+    /// Replaces the rules. An unchanged rule continues with its state.
     pub fn set(&self, rules: Vec<LimitRule>) {
         let old = self.rules.load();
         let kept = |written: &LimitRule| old.iter().find(|rule| rule.written == *written).cloned();
@@ -146,8 +146,8 @@ impl Limits {
         self.rules.store(Arc::new(new.collect()));
     }
 
-    /// Counts a call against every rule that speaks of it; what is returned is held while it runs. `first`: it was not
-    /// counted before it waited for a yes.
+    /// Counts a call against every matching rule; the returned value is held while it runs. `first`: it was not counted before it waited
+    /// for approval.
     pub(crate) fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<RunningSlot>, Fault> {
         let rules = self.rules.load();
         let mut held = Vec::new();
@@ -190,7 +190,7 @@ impl Rule {
     }
 }
 
-/// Refused by the caller's own limit, with the time to come back.
+/// Refused by the caller's own limit, with the time to retry.
 fn later(text: &str, wait: Duration) -> Fault {
     Fault::caller(FaultKind::Busy, format!("{text}; {}", again_in(wait))).retry(Retry::After(Some(wait)))
 }

@@ -1,11 +1,11 @@
-//! SSRF guard for the hub's own listeners. Where this hub listens: nothing that it sends goes there unless configuration says so.
+//! SSRF guard for the hub's own listeners: the hub sends no request to its own listening addresses unless configuration allows it.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-/// Where this hub listens.
+/// The listening addresses of this hub.
 #[derive(Debug, Clone, Default)]
 pub struct Listeners(Arc<ArcSwap<Vec<SocketAddr>>>);
 
@@ -15,7 +15,7 @@ impl Listeners {
         self.0.rcu(|known| known.iter().copied().chain([address]).collect::<Vec<_>>());
     }
 
-    /// Would a connection to this address come in here?
+    /// Would a connection to this address reach this hub?
     pub fn include(&self, address: SocketAddr) -> bool {
         self.0.load().iter().any(|listener| leads_to(*listener, address))
     }
@@ -29,7 +29,7 @@ fn leads_to(listener: SocketAddr, address: SocketAddr) -> bool {
     listener.port() == address.port() && reaches()
 }
 
-/// Only an address of this machine can be listened on. Asked only of those whose port is one of the hub's own.
+/// Only an address of this machine can be listened on. Checked only for addresses with a port of the hub's own.
 fn is_of_this_machine(mut address: SocketAddr) -> bool {
     let canonical = address.ip().to_canonical();
     if canonical != address.ip() {

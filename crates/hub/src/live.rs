@@ -24,7 +24,7 @@ const RECENT_BYTES: u64 = 1 << 20;
 const MAX_SIGNALS: usize = 64;
 /// How many bytes of them without a share of the room that exchanges have: a short answer finds its task however full that is.
 const FREE_SIGNALS: usize = 16 * 1024;
-/// How many kept exchanges may be alive at once.
+/// How many stored exchanges may be live at once.
 pub(crate) const MAX_LIVE: usize = 100_000;
 /// How many entries a reader fetches from the journal at once.
 const READ_AHEAD: usize = 256;
@@ -48,7 +48,7 @@ pub(crate) enum Incoming {
     CallerGone,
 }
 
-/// What a signal takes of memory until its task hears it.
+/// The memory share of a signal until its task has read it.
 #[derive(Debug)]
 pub(crate) enum SignalRoom {
     Free(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit),
@@ -68,12 +68,11 @@ pub(crate) enum Liveness {
     Done,
     /// The store is full or away; it goes on when it can be written.
     Stalled,
-    /// Nobody drives it any more: the store failed or the hub stops. What is in the journal stands, and goes on after the
-    /// next start.
+    /// It has no driver any more: the store failed or the hub stops. The journal stays valid, and the task continues after the next start.
     Broken,
 }
 
-/// A task that goes on in this process: its newest entries, its open questions, and the way to its driver.
+/// A task that runs in this process: its newest entries, its open questions, and the channel to its driver.
 #[derive(Debug)]
 pub struct Live {
     pub(crate) id: TaskId,
@@ -181,7 +180,7 @@ impl Live {
         });
     }
 
-    /// How far it is committed.
+    /// The sequence of the last committed entry.
     pub fn seq(&self) -> u64 {
         self.head.borrow().seq
     }
@@ -199,8 +198,8 @@ impl Live {
         locked(&self.questions).clone()
     }
 
-    /// Where it stands, from memory alone; `None` when some of its entries are not there any more. They are as they stand in
-    /// the journal: every secret has become a name before it is shown.
+    /// The current state, from memory alone; `None` if some of its entries are not in memory any more. Entries are as in the journal: every
+    /// secret is replaced by its reference before it is shown.
     pub(crate) fn folded(&self) -> Option<Task> {
         let recent = &locked(&self.recent).entries;
         (recent.front()?.seq == 1).then(|| fold(self.id, recent.iter().map(|entry| Entry::clone(entry))).ok()).flatten()
@@ -223,7 +222,7 @@ impl Live {
             .unwrap_or_else(|_| Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished")))
     }
 
-    /// Whoever says more than is free holds it in a share of their own.
+    /// A signal above the free size takes a share of its sender.
     fn room(&self, by: &Principal, signal: &Signal) -> Result<SignalRoom, Fault> {
         let bytes = signal.weight();
         let few = u32::try_from(bytes).ok();
@@ -242,7 +241,7 @@ impl Live {
         self.callers.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A caller has heard what it wanted.
+    /// A caller has received what it waited for.
     pub(crate) fn caller_let_go(&self) {
         self.callers.fetch_sub(1, Ordering::SeqCst);
     }
@@ -258,14 +257,14 @@ impl Live {
         self.callers.load(Ordering::SeqCst) > 0
     }
 
-    /// Nobody holds it any more.
+    /// The last caller has dropped it.
     pub(crate) fn caller_gone(&self) {
         // A full channel means the driver is busy with signals that end the exchange sooner than this would.
         let _ = self.signals.try_send(Incoming::CallerGone);
     }
 }
 
-/// All live kept exchanges.
+/// All live stored exchanges.
 #[derive(Debug, Default)]
 pub(crate) struct LiveTable {
     tasks: Mutex<Tables>,
@@ -327,8 +326,8 @@ impl LiveTable {
     }
 }
 
-/// Reads a kept exchange from any point: first what was committed, then what comes. A slow one falls back to the journal
-/// and blocks nobody.
+/// Reads a stored exchange from any point: first committed entries, then new ones. A slow reader falls back to the journal and blocks
+/// nobody.
 pub struct Reader {
     task: TaskId,
     after: u64,
@@ -354,7 +353,7 @@ impl Reader {
         Reader { task, after, live, journal, ready: VecDeque::new(), claim: None }
     }
 
-    /// For somebody who reads only as long as the rules allow it.
+    /// For a reader that may read only as long as the rules allow it.
     pub(super) fn claimed(self, claim: Reauthorization) -> Reader {
         Reader { claim: Some(claim), ..self }
     }
@@ -437,7 +436,7 @@ pub fn decoded(stored: interlingua_model::ports::Stored) -> Result<Entry, Fault>
     Ok(Entry { seq: stored.seq, at: stored.at, record })
 }
 
-/// The fault for a task that is not there, or not this caller's.
+/// The fault for a task that does not exist, or belongs to another caller.
 pub fn no_such_task() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Task), "task not found")
 }

@@ -13,7 +13,7 @@ pub fn is_file_tool(skill: &str) -> bool {
     FILE_TOOLS.contains(&skill)
 }
 
-/// Is this the hub's own, in whatever case it is written?
+/// Is this a name of the hub's own, in any case?
 pub fn is_reserved(name: &str) -> bool {
     RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name))
 }
@@ -21,7 +21,7 @@ pub fn is_reserved(name: &str) -> bool {
 /// No longer name of a peer fits into every spelling of its skills.
 const NAME: usize = 50;
 
-/// May it stand in the name of a peer or the id of a hub?
+/// Is this byte allowed in the name of a peer or the id of a hub?
 pub fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }

@@ -1,7 +1,7 @@
-//! Broadcast of notices. News of peers for whoever listens: a list that changed, a resource that was updated, an event that was
-//! published.
+//! Broadcast of notices: a list that changed, a resource that was updated, an event that was published.
 //!
-//! Not kept: somebody who was away asks for the state itself. A listener that falls behind is told so and does the same.
+//! Notices are not stored: a listener that was away reads the state itself. A listener that falls behind is notified of that and does the
+//! same.
 
 use interlingua_model::{Kinds, Notice, PeerId};
 use tokio::sync::broadcast;
@@ -39,19 +39,19 @@ impl News {
 #[derive(Debug)]
 pub struct Listener(broadcast::Receiver<Notice>);
 
-/// What a listener hears.
+/// What a listener receives.
 #[derive(Debug, Clone)]
 pub enum Heard {
     /// Something happened at a peer.
     Notice(Notice),
     /// Some were missed: anything may have changed.
     Missed,
-    /// The hub is gone.
+    /// The hub has stopped.
     Over,
 }
 
 impl Listener {
-    /// The next notice. A listener that fell behind hears [`Heard::Missed`] once.
+    /// The next notice. A listener that fell behind receives [`Heard::Missed`] once.
     pub async fn next(&mut self) -> Heard {
         match self.0.recv().await {
             Ok(notice) => Heard::Notice(notice),

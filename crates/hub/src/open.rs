@@ -1,4 +1,4 @@
-//! Opens an exchange: a call from a proven principal is admitted, prepared and started.
+//! Opens an exchange: a call from an authenticated principal is admitted, prepared and started.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,8 +42,7 @@ impl Hub {
         })
     }
 
-    /// The exchange's span, and the meters of what it came in by. From here on the call carries the context of that span,
-    /// and a deadline.
+    /// Starts the exchange's span, and the meters of its protocol. From here on the call carries the context of that span, and a deadline.
     fn begin(&self, request: &mut Request) -> (tracing::Span, Arc<WireMeters>) {
         let call = &mut request.call;
         let default = || Deadline { at: self.now().after(self.settings.load().deadline), set_by: DeadlineBy::Hub };
@@ -116,7 +115,7 @@ impl Hub {
         }
     }
 
-    /// An exchange that is kept, from its beginning.
+    /// A stored exchange, from its beginning.
     pub(super) fn replay(&self, task: TaskId) -> Reader {
         Reader::new(task, 0, self.live.get(task), self.store.journal.clone())
     }

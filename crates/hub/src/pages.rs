@@ -10,7 +10,7 @@ const READ: usize = 500;
 const MAX_READS: usize = 20;
 
 impl Hub {
-    /// Those of a kind after a key that `sees` lets through, and the key to go on after.
+    /// The records of a kind after a key for which `sees` is true, and the key to continue after.
     pub(super) async fn page_of<T: DeserializeOwned + Send>(
         &self,
         kind: &'static str,

@@ -1,9 +1,8 @@
-//! Authorization. Who may do what: one decision function for every path. What cannot be called is not listed, and looks like it is
-//! not there.
+//! Authorization: one decision function for every path. A skill that a caller may not call is not listed, and is treated as not found.
 //!
-//! Without rules of somebody's own the scopes of credentials decide. With them ([`Judge`]) the rules decide, and scopes
-//! only narrow which skills a credential reaches. Either way a chain may do what every link of it may, and the hub's Owner
-//! everything: whoever owns the hub writes the rules.
+//! Without operator rules the scopes of credentials decide. With rules ([`Judge`]) the rules decide, and scopes only narrow which skills a
+//! credential reaches. In both cases a chain may do only what every link may do, and the hub's Owner may do everything, because the Owner
+//! writes the rules.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,9 +13,9 @@ use interlingua_model::{
 
 pub use interlingua_model::policy::Action;
 
-/// The scope that lets its holder say yes.
+/// The scope that lets its holder approve.
 pub const APPROVE_SCOPE: &str = "approve";
-/// The scope that lets its holder register agents: what they offer is then found by everybody who may call it.
+/// The scope that lets its holder register agents, whose skills are then visible to every caller that may call them.
 pub const REGISTER_SCOPE: &str = "register";
 
 /// The rules in force.
@@ -42,17 +41,17 @@ impl Policy {
         Policy { version, judge }
     }
 
-    /// Of what the rules say, not of when they were read: a yes is for one version, also through a restart.
+    /// The digest of the content of the rules, not of when they were read: an approval is for one version, also through a restart.
     pub fn version(&self) -> Digest {
         self.version
     }
 
-    /// Which rules of somebody's own, if any.
+    /// The digest of the operator's rules, if there are any.
     pub(crate) fn rules(&self) -> Option<Digest> {
         self.judge.as_ref().map(|judge| judge.version())
     }
 
-    /// Before anything is known of a call: in lists and searches. Listed is what could be called.
+    /// The decision before anything is known of a call, for lists and searches. A skill is listed if it could be called.
     pub fn allows(&self, by: &Principal, action: Action, skill: &Skill, now: Time) -> bool {
         let asking = Asking { wire: None, trust: None, now };
         let listed = action != Action::List || self.could(by, Action::Call, skill, asking);
@@ -114,8 +113,8 @@ impl Policy {
         so_far.unwrap_or_else(|| Decision { effect: Effect::Allowed, because: [].into() })
     }
 
-    /// May they say yes to calls of this skill? `None`: of one that is not here any more, or of no skill. An agent never may,
-    /// whatever rules permit it: a yes is a human's, and nobody else could answer what is asked of an agent.
+    /// May this principal approve calls of this skill? `None`: for a skill that is not registered any more, or for no skill. An agent never
+    /// may, whatever rules permit it: only a person approves, also what an agent's call asks.
     pub(crate) fn approves(&self, by: &Principal, skill: Option<&Skill>, now: Time) -> bool {
         if by.links().iter().any(|link| matches!(link.subject, Subject::Agent(_))) {
             return false;
@@ -137,18 +136,18 @@ impl Policy {
             && peer.is_none_or(|peer| self.register(by, peer, now).is_none_or(|it| it.allows()))
     }
 
-    /// May they come in as the device of this name? All that `NAME/*` reaches is theirs to use, so they may as well offer it.
+    /// May this principal connect as the device of this name? It may use everything that `NAME/*` reaches, so it may as well offer it.
     pub(crate) fn enters(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
         let named = by.links().iter().all(|link| link.subject == Subject::HubOwner || is_named(link, device, now));
         (named || holds(by, REGISTER_SCOPE, now)) && self.register(by, device, now).is_none_or(|it| it.allows())
     }
 
-    /// Do the rules forbid somebody whom configuration knows by a key to come in? They need not permit it.
+    /// Do the rules forbid a device that is authenticated by a configured key to connect? They need not permit it.
     pub(crate) fn bars(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
         self.register(by, device, now).is_some_and(|decision| decision.effect == Effect::Forbidden)
     }
 
-    /// What the rules say of who brings a peer; `None` without rules.
+    /// The decision of the rules about registering a peer; `None` without rules.
     fn register(&self, by: &Principal, peer: &PeerId, now: Time) -> Option<Decision> {
         let judge = self.judge.as_ref()?;
         let asking = Asking { wire: None, trust: None, now };
@@ -159,7 +158,7 @@ impl Policy {
         }))
     }
 
-    /// What is somebody's: theirs (`own`) without a rule, others' by one, and nobody's against one.
+    /// Access to data with an owner: to one's own (`own`) without a rule, to another's by a rule, and to none against a rule.
     pub(crate) fn opens(&self, by: &Principal, action: Action, object: Object<'_>, own: bool, now: Time) -> bool {
         let Some(judge) = &self.judge else { return own };
         let asking = Asking { wire: None, trust: None, now };
@@ -173,7 +172,7 @@ impl Policy {
         })
     }
 
-    /// For somebody who wants to understand.
+    /// The decision with its reasons.
     pub fn explain(
         &self,
         by: &Principal,
@@ -243,7 +242,7 @@ fn holds(by: &Principal, right: &str, now: Time) -> bool {
     })
 }
 
-/// Does a scope name all of this peer? `*` and `*/*` name nobody: they are of whoever may use everything.
+/// Does a scope name all of this peer? `*` and `*/*` name no peer: they belong to callers that may use everything.
 fn is_named(link: &Link, peer: &PeerId, now: Time) -> bool {
     let names = |scope: &Text| match scope.split_once('/') {
         Some((pattern, "*")) => pattern.bytes().any(|byte| byte != b'*') && glob::matches(pattern, peer.as_str()),
@@ -256,7 +255,7 @@ fn in_force(link: &Link, now: Time) -> bool {
     link.until.is_none_or(|until| now < until)
 }
 
-/// How far a credential reaches under rules of somebody's own.
+/// The reach of a credential under operator rules.
 fn reaches(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
     let within = match action {
         Action::List | Action::Call | Action::Read => {
@@ -287,7 +286,7 @@ fn scopes_allow(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
     }
 }
 
-/// `peer/skill` where either side may hold `*` for any run of characters; a bare `*` is everything.
+/// Does the pattern `peer/skill` match? Either side may hold `*` for any run of characters; a bare `*` is everything.
 pub fn matches(pattern: &str, skill: &SkillId) -> bool {
     match pattern.split_once('/') {
         Some((peer, name)) => glob::matches(peer, skill.peer.as_str()) && glob::matches(name, skill.skill.as_str()),

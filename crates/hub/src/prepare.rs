@@ -1,6 +1,5 @@
-//! Preparation of a call. The phases between the door and the peer: `resolve`, `validate`, `authorize`, `confirm`. They run
-//! when a call arrives, and again after every answer to a question of the hub's own, because policy and definitions may have
-//! changed meanwhile.
+//! Preparation of a call, the phases between entry and dispatch: `resolve`, `validate`, `authorize`, `confirm`. They run when a call
+//! arrives, and again after every answer to a question of the hub's own, because policy and definitions may have changed meanwhile.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ use super::{FrontDoor, Hub, Unknown};
 use interlingua_telemetry::meters::Phase;
 
 impl Hub {
-    /// Through the phases. `granted`: the digest of a call that somebody said yes to.
+    /// Runs the phases. `granted`: the digest of an approved call.
     pub(super) async fn prepare(
         &self,
         by: &Principal,
@@ -170,14 +169,14 @@ impl Hub {
         self.by_resource(by, &self.registry.catalogue(), peer, uri).is_ok()
     }
 
-    /// Has a peer tell of a resource that this principal may read, for as long as what is returned is held; `None` when the peer
-    /// does not tell.
+    /// Subscribes to a resource that this principal may read, for as long as the returned value is held; `None` if the peer has no
+    /// subscriptions.
     pub fn follow_resource(&self, by: &Principal, peer: &PeerId, uri: &Uri) -> Result<Option<Following>, Fault> {
         let ready = self.by_resource(by, &self.registry.catalogue(), peer, uri)?;
         Ok(ready.peer.follow(uri))
     }
 
-    /// Whoever may call a skill or read a resource may ask how its arguments could go on.
+    /// A caller that may call a skill or read a resource may request completions of its arguments.
     fn by_completion(&self, by: &Principal, catalogue: &Catalogue, of: &Completes) -> Result<Ready, Fault> {
         let ready = match of {
             Completes::Skill(id) => self.by_name(by, catalogue, id, None, None)?,
@@ -209,7 +208,7 @@ impl Hub {
         self.policy.load().allows(by, Action::Call, skill, self.now())
     }
 
-    /// The configured front door, when there is one and this principal may use it.
+    /// The configured front door, if there is one and this principal may use it.
     fn front_door(&self, by: &Principal, catalogue: &Catalogue) -> Option<Arc<Skill>> {
         let settings = self.settings.load();
         let skill = match settings.front_door.as_ref()? {
@@ -316,7 +315,7 @@ impl Hub {
         Ok(())
     }
 
-    /// A human yes, where effects, the route or the caller ask for one.
+    /// Asks for approval if effects, the route or the caller require it.
     fn confirm(
         &self,
         by: &Principal,
@@ -366,7 +365,7 @@ impl Hub {
         }))
     }
 
-    /// What a yes is given for: exactly this, by this owner, under this policy.
+    /// The digest that an approval covers: exactly this call, by this owner, under this policy.
     fn call_digest(&self, by: &Principal, ready: &Ready, parts: &[Part]) -> Result<Digest, Fault> {
         let owner = by.owner().to_string();
         let args = ready.args.as_ref().map(|args| args.digest().0).unwrap_or_default();
@@ -416,7 +415,7 @@ impl Hub {
     }
 }
 
-/// Who is asked for an approval: the caller, where it may approve and its wire can ask it, else whoever may.
+/// Who is asked for approval: the caller, if it may approve and its protocol can carry the question, else the approvers.
 pub(super) fn approval_of(caller_approves: bool, call: &Call) -> Addressee {
     match caller_approves && call.caller.can_answer.has(KindSet::CONFIRM) {
         true => Addressee::Caller,
@@ -427,7 +426,7 @@ pub(super) fn approval_of(caller_approves: bool, call: &Call) -> Addressee {
 /// Of a hub in bytes. Names are kept in what is remembered of decisions.
 const LONGEST_NAME: usize = 256;
 
-/// Whose rights a call has.
+/// The principal whose rights a call has.
 pub(super) fn acting<'a>(by: &'a Principal, call: &Call) -> Cow<'a, Principal> {
     match &call.via {
         None => Cow::Borrowed(by),
@@ -435,8 +434,8 @@ pub(super) fn acting<'a>(by: &'a Principal, call: &Call) -> Cow<'a, Principal> {
     }
 }
 
-/// The chain of whoever asks and the hubs that passed it on. That they did is their own word; it is believed because it can
-/// only take rights away: without rules about it a hub may what the one before it in the chain may.
+/// The chain of the caller and the hubs that relayed the call. The hubs are their own claim; it is accepted because it can only remove
+/// rights: without rules about it a hub may do what the link before it in the chain may do.
 fn passed_on(by: &Principal, via: &Via) -> Principal {
     let last = by.links().last();
     let (scopes, until) = match last {
@@ -458,8 +457,8 @@ fn led_to(call: &Call, ready: &Ready) -> Consent {
     rules.map_or(Consent::Allow, |rules| permit(ready.skill.effects, rules, call.trust()))
 }
 
-/// Effects that destroy or spend, a caller who asks for it, an agent's rules, whatever writes when plain words led to it, and
-/// what nobody described where `unknown` says so.
+/// Reasons for approval: effects that destroy or spend, a caller that requires it, an agent's rules, any write that plain words led to, and
+/// undeclared effects if `unknown` says so.
 fn reasons_to_ask(call: &Call, ready: &Ready, unknown: Unknown) -> Vec<Reason> {
     if call.input().is_none() {
         return Vec::new();
@@ -478,8 +477,8 @@ fn reasons_to_ask(call: &Call, ready: &Ready, unknown: Unknown) -> Vec<Reason> {
     reasons.into_iter().filter_map(|(reason, holds)| holds.then_some(reason)).collect()
 }
 
-/// What a client calls by name its user has agreed to there; what words, a plan or an argument chose nobody has seen yet. What
-/// an agent of this hub chose its own rules have judged.
+/// A skill that a client calls by name was agreed to by its user there; one that words, a plan or an argument chose was seen by nobody yet.
+/// The rules of an agent of this hub have decided about its own choice.
 fn asks_for_unknown(chosen: Chosen, unknown: Unknown) -> bool {
     match (unknown, chosen) {
         (Unknown::Allow, _) | (_, Chosen::ByModel) | (Unknown::ByModel, Chosen::ByName) => false,

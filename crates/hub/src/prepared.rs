@@ -1,4 +1,4 @@
-//! Result of preparing a call: a call that may go to its peer, or a question that comes first.
+//! Result of preparing a call: a call that may be dispatched, or a question that must be answered first.
 
 use std::sync::Arc;
 

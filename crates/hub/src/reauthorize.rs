@@ -1,9 +1,9 @@
-//! Re-authorization of running calls. What lasts is asked about again when the rules are replaced. Whoever waits for an exchange, or
-//! reads one as it goes on, hears nothing more of what the new rules do not allow: a stream, a message that waits on a socket, a
-//! plain wait all end with the same fault, which each wire tells as it tells any other. Rules that still allow it disturb nobody.
+//! Re-authorization of running calls when the rules are replaced. A caller that waits for an exchange, or follows one, receives nothing
+//! more of what the new rules forbid: a stream, a pending message on a socket and a plain wait all end with the same fault, which each
+//! protocol encodes like any other. Calls that the rules still allow are not disturbed.
 //!
-//! The same decision as at the door, over the call as it was sent. What becomes of the exchange is not decided here: its
-//! caller has left, and the caller's manners say what then.
+//! The decision is the same as on entry, over the call as it was sent. This module does not decide what happens to the exchange: it is
+//! treated as if its caller had disconnected.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl PolicyInForce {
         self.policy.load_full()
     }
 
-    /// Credentials that came or went change what policy is, but no rule: who holds them is asked about elsewhere.
+    /// New or revoked credentials change the policy, but no rule: their holders are checked elsewhere.
     pub(crate) fn store(&self, policy: Arc<Policy>) {
         let rules = policy.rules();
         if self.policy.swap(policy).rules() != rules {
@@ -52,7 +52,7 @@ pub struct Reauthorization {
 }
 
 impl Reauthorization {
-    /// Made before the rules are asked the first time, so that none that come meanwhile are missed.
+    /// Made before the rules are evaluated the first time, so that no replacement is missed.
     pub fn new(hub: &Arc<Hub>, by: &Principal) -> Reauthorization {
         Reauthorization { hub: hub.clone(), by: by.clone(), replaced: hub.policy.replaced.subscribe(), lost: false }
     }
@@ -81,7 +81,7 @@ impl Reauthorization {
         if self.lost { Err(not_any_more()) } else { Ok(()) }
     }
 
-    /// As [`Reauthorization::settle`], of a kept exchange; `folded` is as it stands, where that is known.
+    /// As [`Reauthorization::settle`], for a stored exchange; `folded` is its state, if that is known.
     pub(super) async fn settle_kept(&mut self, task: TaskId, folded: Option<Task>) -> Result<(), Fault> {
         let folded = match folded {
             Some(folded) => Ok(folded),
@@ -95,7 +95,7 @@ impl Reauthorization {
         }
     }
 
-    /// Resolves when it is lost, with why. Cancel safe.
+    /// Resolves when the permission is lost, with the reason. Cancel safe.
     pub async fn lost(&mut self, task: TaskId) -> Fault {
         loop {
             self.due().await;
@@ -111,7 +111,7 @@ fn not_any_more() -> Fault {
     Fault::caller(FaultKind::Denied, "the rules do not allow this any more")
 }
 
-/// As [`Reauthorization::due`]; never, where nobody has a claim.
+/// As [`Reauthorization::due`]; never, if there is no claim.
 pub(super) async fn due(claim: &mut Option<Reauthorization>) {
     match claim {
         Some(claim) => claim.due().await,
@@ -120,8 +120,8 @@ pub(super) async fn due(claim: &mut Option<Reauthorization>) {
 }
 
 impl Hub {
-    /// Do the rules allow this principal a call that was begun? One that waits for a yes is the one that was shown; one that
-    /// waits for arguments is asked about when it has them.
+    /// Do the rules still allow this principal a call that was begun? A call pending approval is the one that was shown; one that waits for
+    /// arguments is checked when it has them.
     pub fn still_allows(&self, by: &Principal, task: &Task) -> bool {
         self.begun(task).is_none_or(|(skill, args)| self.permits(by, task, &skill, args.as_ref()))
     }

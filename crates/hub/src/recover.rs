@@ -1,4 +1,4 @@
-//! Crash recovery. After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
+//! Crash recovery: folds every unfinished task from its journal and continues it by the crash rule.
 
 use std::collections::HashSet;
 use std::future::ready;
@@ -22,10 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 64;
 
 impl Hub {
-    /// Takes up every unfinished task; returns how many. Call it once, after the peers are registered.
+    /// Resumes every unfinished task; returns how many. Call it once, after the peers are registered.
     ///
-    /// All are known before the first goes on: one that was begun by another may be asked for by it at once. A task goes on
-    /// before those it started, because a child ends with its parent.
+    /// All are in the table before the first one continues: a task may ask at once for one that it began. A task continues before those
+    /// it started, because a child ends with its parent.
     pub async fn recover(self: &Arc<Self>) -> Result<usize, Fault> {
         let rows = stream::iter(self.unfinished().await?);
         let adopted = rows.map(|row| self.adopted(row.task)).buffer_unordered(AT_ONCE).filter_map(ready);

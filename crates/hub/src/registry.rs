@@ -20,7 +20,7 @@ pub(crate) const MAX_SKILLS: usize = 100_000;
 /// How many problems of one peer are kept.
 const MAX_PROBLEMS: usize = 100;
 
-/// One change of many that are made at once.
+/// One change of a batch.
 pub enum Change {
     /// Adds a peer or replaces it whole.
     Put(Box<Card>, Arc<dyn Peer>),
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Change {
     }
 }
 
-/// Something that can be called, and what it says of itself.
+/// A registered peer, and its card.
 #[derive(Clone)]
 pub struct Registered {
     /// What it says of itself, with what the configuration overrides.
@@ -80,8 +80,8 @@ impl Registered {
         Registered { card: Arc::new(card), peer, problems: closed.clone(), closed, readers: OnceLock::new() }
     }
 
-    /// The skill that a read of this resource counts as; `None` when the peer offers no resources. A peer may know more
-    /// resources than it lists.
+    /// The skill that a read of this resource counts as; `None` if the peer offers no resources. A peer may know more resources than it
+    /// lists.
     pub fn reader(&self, uri: &str) -> Option<&Arc<Skill>> {
         let resources = &self.card.resources;
         let public = resources.iter().any(|resource| resource.public && resource.covers(uri));
@@ -199,7 +199,7 @@ impl Registry {
         self.current.load_full()
     }
 
-    /// Adds a peer or replaces it whole; says what is now listed otherwise than before.
+    /// Adds a peer or replaces it whole; returns how the lists have changed.
     pub fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<Kinds, Fault> {
         let mut changed = Kinds::default();
         let registered = Registered::new(card, peer, &self.schemas);
@@ -273,8 +273,8 @@ impl Registry {
     }
 }
 
-/// Which lists look otherwise with the new card than with the old one. A peer that comes or goes changes the list of tools even if it
-/// has none: which tools of the hub itself are listed depends on whether there are peers.
+/// Which lists differ between the old card and the new one. A peer that is added or removed changes the list of tools even if it has none:
+/// which tools of the hub itself are listed depends on whether there are peers.
 fn differences(old: Option<&Card>, new: Option<&Card>) -> Kinds {
     let differ = |wanted: fn(&Skill) -> bool| {
         let skills = |card: Option<&Card>| -> Vec<(SkillId, Digest)> {

@@ -1,9 +1,8 @@
-//! Built-in phrases. Sentences that the hub answers itself, whoever else claims them: greetings, questions for help and for the list
-//! of skills.
+//! Built-in phrases: sentences that the hub always answers itself, such as greetings, questions for help and for the list of skills.
 //!
-//! Phrases of skills come from configuration, manifests of tools and definitions of websites. One that is also a sentence of these does
-//! not lead to its skill for that sentence, in any language, and is reported as a problem of its peer. Whoever addresses one peer by
-//! its name is not protected from its phrases: that peer was chosen.
+//! Phrases of skills come from configuration, manifests of tools and definitions of websites. A phrase that equals a built-in sentence, in
+//! any language, does not match its skill for that sentence, and is reported as a problem of its peer. A caller that addresses one peer by
+//! name is not protected from that peer's phrases, because it chose the peer.
 
 use std::sync::LazyLock;
 
@@ -52,7 +51,7 @@ pub(super) fn answers(skill: &SkillId) -> bool {
     skill.peer.as_str() == HELP_SKILL.0 && matches!(skill.skill.as_str(), "help" | "find_skills")
 }
 
-/// Of these phrases the patterns that claim such a sentence, each with one that it claims.
+/// The patterns of these phrases that match a built-in sentence, each with such a sentence.
 pub fn claimed(phrases: &Matcher) -> Vec<(Text, &'static str)> {
     let mut claimed: Vec<(Text, &'static str)> = Vec::new();
     for sentence in SENTENCES.iter() {

@@ -11,11 +11,12 @@ use super::driver::{Driver, Launch, Launched};
 use super::live::Reader;
 use super::reauthorize::{self, Reauthorization};
 
-/// Read events with [`Running::next`]. Dropping it before the end is the caller leaving: its manners say what then.
+/// Read events with [`Running::next`]. Dropping it before the end counts as a disconnect of the caller; the call's `on_disconnect` decides
+/// what follows.
 pub struct Running {
     hub: Arc<Hub>,
     id: TaskId,
-    /// The trace of whoever opened it.
+    /// The trace of the caller that opened it.
     pub(super) trace: Option<Trace>,
     seen: u64,
     way: Way,
@@ -56,17 +57,17 @@ impl Running {
         Running { hub, id, trace: None, seen: 0, way, over: false, asked: false, claim: None }
     }
 
-    /// The task id. A caller is told of it only when the exchange is kept.
+    /// The task id. A caller receives it only if the exchange is stored.
     pub fn id(&self) -> TaskId {
         self.id
     }
 
-    /// What it is known by where what was lost of it is written down.
+    /// The name of the exchange in audit lines about its losses.
     pub fn named(&self) -> Named {
         Named { task: self.id, trace: self.trace.clone() }
     }
 
-    /// Of the last entry that was read.
+    /// The sequence of the last entry that was read.
     pub fn seq(&self) -> u64 {
         self.seen
     }
@@ -113,7 +114,7 @@ impl Running {
         }
     }
 
-    /// Whether this question still waits for its answer. Who reads an exchange from its beginning comes by some that do not.
+    /// Is this question still open? A reader that starts at the beginning of an exchange also meets answered ones.
     pub fn awaits(&self, question: &Question) -> bool {
         match &self.way {
             Way::Kept(reader) => reader.live().is_some_and(|live| live.awaits(question)),
@@ -173,14 +174,14 @@ impl Running {
         Ok(())
     }
 
-    /// Makes it a task, if it is not one: its id may be told now. Cancel safe.
+    /// Makes it a task, if it is not one: its id may be sent to the caller now. Cancel safe.
     pub async fn keep(&mut self) -> Result<TaskId, Fault> {
         self.launch();
         self.launched().await?;
         Ok(self.id)
     }
 
-    /// Where it stands, all of it: from memory where it is short, so that telling its own caller reads nothing.
+    /// The whole current state: from memory if it is short, so that its own caller causes no read.
     pub async fn task(&mut self) -> Result<Task, Fault> {
         let live = match &self.way {
             Way::Kept(reader) => reader.live(),
@@ -192,12 +193,12 @@ impl Running {
         }
     }
 
-    /// Its caller was told its id and goes on by it: dropping this is not leaving.
+    /// The caller has received its id and continues with it: dropping this is not a disconnect.
     pub fn told(&mut self) {
         self.over |= self.is_kept();
     }
 
-    /// Makes it a task that its caller goes on with by its id, and that outlives them, here and after a restart.
+    /// Makes it a task that its caller continues by its id, and that outlives the caller, here and after a restart.
     pub async fn hand_out(&mut self) -> Result<TaskId, Fault> {
         if let Way::Inline(driver) = &mut self.way {
             driver.task.call.limits.on_disconnect = OnDisconnect::Detach;
@@ -207,8 +208,8 @@ impl Running {
         Ok(task)
     }
 
-    /// Reads to the end, or to the first question that is open: for a caller that is told once. What came on the way is in the
-    /// transcript, also when this fails.
+    /// Reads to the end, or to the first open question: for a protocol with one answer. The transcript holds everything before it, also
+    /// when this fails.
     pub async fn settle(&mut self, transcript: &mut Transcript) -> Result<Settled, Fault> {
         while let Some(entry) = self.next().await? {
             transcript.push(&entry.record)?;
@@ -225,8 +226,7 @@ impl Running {
         Err(Fault::shutting_down_kept())
     }
 
-    /// Reads to the end, past all questions: for a caller that nobody can ask, or that lets others answer. Events on the way go
-    /// to `each`.
+    /// Reads to the end, past all questions: for a caller that cannot be asked, or lets others answer. Events on the way go to `each`.
     pub async fn finish(
         &mut self,
         transcript: &mut Transcript,
@@ -244,7 +244,7 @@ impl Running {
     }
 }
 
-/// Where an exchange stands when its caller must be told something; the end has the whole answer as its parts.
+/// The state of an exchange at which its caller gets an answer; the end has the whole answer as its parts.
 #[derive(Debug)]
 pub enum Settled {
     /// It is over.

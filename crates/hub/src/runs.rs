@@ -1,5 +1,5 @@
-//! Wake-up of run readers. Who waits for the next record of a run: agents, teams and plans write a journal of their own, which
-//! is read like any other. Not kept: somebody who missed the word reads the journal anyway.
+//! Wakes readers that wait for the next record of a run. Agents, teams and plans write a journal of their own, which is read like any
+//! other. Wake-ups are not stored: a reader that missed one reads the journal anyway.
 
 use interlingua_model::TaskId;
 use tokio::sync::broadcast;
@@ -17,7 +17,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// More stands in the journal of this run. Without listeners this costs nothing.
+    /// The journal of this run has new records. Without listeners this costs nothing.
     pub(crate) fn appended(&self, task: TaskId) {
         let _ = self.0.send(task);
     }

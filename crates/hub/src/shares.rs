@@ -1,12 +1,10 @@
-//! Memory budget with a share for each caller. What the hub holds in memory for its callers beyond one request: how many bytes all of
-//! it may take, and how many of these may be one caller's. One table for each kind of thing; who takes a [`Share`] gives it back by
-//! dropping it.
+//! Memory budget with a share for each caller, for what the hub holds beyond one request: a limit in bytes for all callers, and a limit for
+//! one. There is one table for each kind of data; dropping a [`Share`] returns it.
 //!
-//! One caller may have a quarter of a table. All anonymous callers are one caller here, and so are all orchestrators, whose
-//! names are their own choice; what an agent does for a caller is the caller's. The hub's Owner may have all of it.
+//! One caller may use a quarter of a table. All anonymous callers count as one, and so do all orchestrators, because they choose their own
+//! names; what an agent does for a caller counts for the caller. The hub's Owner may use all of it.
 //!
-//! Whether somebody who finds no room is refused, or something older gives way ([`Shares::most_of`]), is for whoever holds the
-//! things to say.
+//! The code that holds the data decides whether a caller without budget is refused, or older data is evicted ([`Shares::most_of`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +17,7 @@ const ONE_CALLER: u64 = 4;
 /// The hub's Owner, as text.
 pub const HUB_OWNER: &str = "owner";
 
-/// A table of bytes that are held in memory, by whose they are. One caller may hold a quarter of it.
+/// A budget of bytes in memory, by owner. One caller may use a quarter of it.
 #[derive(Debug)]
 pub struct Shares {
     most: AtomicU64,
@@ -33,7 +31,7 @@ struct Table {
     of: HashMap<Text, u64>,
 }
 
-/// Why there is no room.
+/// Why there is no budget left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// This caller holds as much as one may.
@@ -45,7 +43,7 @@ pub enum NoRoom {
 }
 
 impl NoRoom {
-    /// As whoever runs an exchange is told.
+    /// The fault for the driver of an exchange.
     pub(crate) fn for_exchanges(self) -> Fault {
         let text = match self {
             NoRoom::OfOne => "your exchanges hold as much of the hub's memory as one caller's may",
@@ -61,7 +59,7 @@ impl Shares {
         Arc::new(Shares { most: AtomicU64::new(most), table: Mutex::default() })
     }
 
-    /// From now on; what is held already is let go of in its time.
+    /// Replaces the size; bytes in use are released in their time.
     pub fn resize(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }
@@ -75,20 +73,20 @@ impl Shares {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// So many bytes, of whoever this is.
+    /// Takes this many bytes for this owner.
     pub fn take(self: &Arc<Self>, whose: &Text, bytes: u64) -> Result<Share, NoRoom> {
         let mut share = Share { shares: self.clone(), whose: whose.clone(), bytes: 0 };
         share.resize(bytes)?;
         Ok(share)
     }
 
-    /// For what is there already, such as what was kept before a restart: it counts, whether there is room or not.
+    /// For existing data, such as what was stored before a restart: it counts, even beyond the budget.
     pub fn count_in(self: &Arc<Self>, whose: &Text, bytes: u64) -> Share {
         self.table().change(whose, 0, bytes);
         Share { shares: self.clone(), whose: whose.clone(), bytes }
     }
 
-    /// Whoever holds most.
+    /// The owner that holds most.
     pub fn most_of(&self) -> Option<Text> {
         self.table().of.iter().max_by_key(|(_, bytes)| **bytes).map(|(whose, _)| whose.clone())
     }
@@ -129,7 +127,7 @@ struct Sessions {
 /// Room of frames that is always there, beside four frames of the largest size.
 const FRAMES: u64 = 64 << 20;
 
-/// How many bytes each may take.
+/// The size of each table in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct HoldingLimits {
     /// Exchanges that run or wait.
@@ -154,7 +152,7 @@ impl Default for Holdings {
 }
 
 impl Holdings {
-    /// Other limits, from now on.
+    /// Replaces the limits.
     pub fn set(&self, limits: HoldingLimits) {
         self.exchanges.resize(limits.exchanges);
         self.inboxes.resize(limits.inboxes);
@@ -181,7 +179,7 @@ impl Holdings {
     }
 }
 
-/// What somebody holds, until it is dropped.
+/// An owner's share, until it is dropped.
 #[derive(Debug)]
 pub struct Share {
     shares: Arc<Shares>,
@@ -190,7 +188,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Whose it is: an owner as text.
+    /// The owner of the share, as text.
     pub fn whose(&self) -> &Text {
         &self.whose
     }
@@ -200,7 +198,7 @@ impl Share {
         self.bytes
     }
 
-    /// It is so many bytes from now on. Without room for more it stays as it is; for less there is always room.
+    /// Changes its size. Without budget for more it stays as it is; it can always shrink.
     pub fn resize(&mut self, bytes: u64) -> Result<(), NoRoom> {
         let most = self.shares.most.load(Ordering::Relaxed);
         let mut table = self.shares.table();
@@ -226,12 +224,12 @@ impl Drop for Share {
     }
 }
 
-/// Whose share something counts in.
+/// The owner in whose share something counts.
 pub fn whose(owner: &Owner) -> Text {
     whose_text(&owner.to_string())
 }
 
-/// The same of an owner as text: its first subject, of those that choose their own names only what they are.
+/// The same for an owner as text: its first subject, and only the kind for subjects that choose their own names.
 pub fn whose_text(owner: &str) -> Text {
     let first = first_subject(owner);
     match first.split_once(':') {
@@ -240,7 +238,7 @@ pub fn whose_text(owner: &str) -> Text {
     }
 }
 
-/// `>` stands between subjects; of a name it is doubled, and `>0` is a NUL of one.
+/// `>` separates subjects; in a name it is doubled, and `>0` is a NUL.
 fn first_subject(owner: &str) -> &str {
     let mut from = 0;
     while let Some(at) = owner.get(from..).and_then(|rest| rest.find('>')).map(|at| from + at) {

@@ -1,5 +1,5 @@
-//! Signals to running exchanges, and reads of kept ones. "Not yours" looks like "not there", and is found out by the same work: the
-//! row is read and its owner compared, so that the time of an answer tells no more than its words.
+//! Signals to running exchanges, and reads of stored ones. A task of another owner is reported as not found, after the same work: the row
+//! is read and its owner compared, so response times reveal nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Hub {
         by.is_hub_owner() || by.owner() == *owner
     }
 
-    /// May they say yes or no to this?
+    /// May this principal approve or decline this?
     pub fn approves(&self, by: &Principal, question: &Question) -> bool {
         let catalogue = self.registry.catalogue();
         let skill = match &question.kind {
@@ -41,7 +41,7 @@ impl Hub {
         self.policy.load().approves(by, skill.map(|skill| &**skill), self.now())
     }
 
-    /// The same, of whoever made this call, with the hubs that it passed.
+    /// The same, for the caller of this call, with the hubs that it passed.
     pub fn approves_in(&self, by: &Principal, call: &Call, question: &Question) -> bool {
         self.approves(&acting(by, call), question)
     }
@@ -62,8 +62,7 @@ impl Hub {
         }
     }
 
-    /// Hands a signal to a task: an answer, more input, a cancel. Its owner may; approvers may answer what is asked of
-    /// them.
+    /// Sends a signal to a task: an answer, further input, a cancel. Its owner may; approvers may answer questions to them.
     pub async fn signal(&self, by: Principal, task: TaskId, signal: Signal) -> Result<(), Fault> {
         let Some(live) = self.live.get(task) else {
             let fault = self.finished_or_unknown(&by, task).await;
@@ -96,25 +95,25 @@ impl Hub {
         }
     }
 
-    /// Says yes or no to a question, whoever's door it comes through.
+    /// Answers a question, such as an approval, from any protocol.
     pub async fn answer(&self, by: Principal, question: QuestionId, answer: Answer) -> Result<(), Fault> {
         let message = MessageId::from(format!("{question}-{:08x}", super::entropy::bits() >> 96));
         self.signal(by, question.0, Signal::Answered { question, message, answer }).await
     }
 
-    /// Plain words said in a conversation with an open question: what they answer, if they do.
+    /// The open question of a conversation that plain words in it may answer.
     pub fn waiting_in(&self, by: &Principal, conversation: &ConversationId) -> Option<(Arc<Live>, Question)> {
         let live = self.live.waiting_in(conversation, &by.owner())?;
         let question = live.questions().into_iter().find(|question| self.may_answer(by, &live, question))?;
         Some((live, question))
     }
 
-    /// Reads words as an answer to this question; `None` when they do not fit it.
+    /// Reads words as an answer to this question; `None` if they do not fit.
     pub fn read_answer(&self, question: &Question, input: Input) -> Option<Answer> {
         parse_answer(question, input, self.now())
     }
 
-    /// A reader of a kept exchange from after `after`.
+    /// A reader of a stored exchange from after `after`.
     pub async fn watch(self: &Arc<Self>, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
         let claim = Reauthorization::new(self, by);
         let live = match self.live.get(task) {
@@ -129,13 +128,13 @@ impl Hub {
         Ok(Reader::new(task, after, live, self.store.journal.clone()).claimed(claim))
     }
 
-    /// As [`Hub::watch`], for the caller itself: leaving early is leaving the exchange.
+    /// As [`Hub::watch`], for the caller itself: dropping it early counts as a disconnect.
     pub async fn follow(self: &Arc<Self>, by: &Principal, task: TaskId, after: u64) -> Result<Running, Fault> {
         let reader = self.watch(by, task, after).await?;
         Ok(Running::kept(self.clone(), reader))
     }
 
-    /// A task's line in the list, when it is theirs.
+    /// A task's row in the list, if it belongs to this principal.
     pub async fn row(&self, by: &Principal, task: TaskId) -> Result<TaskRow, Fault> {
         let row = self.listed(by, task).await?;
         let theirs = by.is_hub_owner() || self.is_accepted_from(by, task).await?;
@@ -151,7 +150,7 @@ impl Hub {
         if theirs { Ok(row) } else { Err(none()) }
     }
 
-    /// The tasks of this caller that fit the filter; the hub's owner sees all. A caller without a name sees none.
+    /// The tasks of this caller that match the filter; the hub's owner sees all. An anonymous caller sees none.
     pub async fn rows(&self, by: &Principal, mut filter: TaskFilter) -> Result<Vec<TaskRow>, Fault> {
         if !by.is_hub_owner() {
             filter.owner = Some(by.owner().to_string().into());
@@ -162,7 +161,7 @@ impl Hub {
         Ok(self.store.journal.tasks(filter).await?)
     }
 
-    /// A page of their tasks by last change, and how many there are on all pages.
+    /// A page of this principal's tasks by last change, and the total number.
     pub async fn changed(&self, by: &Principal, mut filter: Changed) -> Result<(Vec<TaskRow>, u64), Fault> {
         if by.is_anonymous() {
             return Ok((Vec::new(), 0));
@@ -174,7 +173,7 @@ impl Hub {
         Ok((self.store.journal.changed(filter).await?, count))
     }
 
-    /// The state of a task, folded from its journal; its `seq` is where a reader goes on.
+    /// The state of a task, folded from its journal; a reader continues after its `seq`.
     pub async fn task(&self, by: &Principal, task: TaskId) -> Result<Task, Fault> {
         if let Some(live) = self.live.get(task).filter(|live| Self::owns(by, &live.owner))
             && let Some(folded) = live.folded()
@@ -196,8 +195,8 @@ impl Hub {
         open
     }
 
-    /// Open questions that want a yes, in turns: the oldest of every caller, then the second of every caller. However many one has,
-    /// they hide nobody else's.
+    /// Open requests for approval, in turns: the oldest of every caller, then the second of every caller. However many one caller has, they
+    /// hide no other's.
     pub fn open_confirmations(&self, by: &Principal) -> Vec<(Turn, Question)> {
         let mut open = Vec::new();
         for live in self.live.all() {

@@ -1,5 +1,5 @@
-//! Cache of slots that a model filled. What a model made of words, for a while: a question in between, or the same words again, must
-//! not be answered by another guess.
+//! Cache of slots that a model filled, for a short time: after a question of the hub, or for the same words again, the model must not make
+//! another guess.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Task supervisor. The one place that starts background work. Everything started here is counted and awaited when the hub stops.
-//! What panics ends alone; where it was is told by [`interlingua_telemetry::panics`].
+//! Task supervisor: the only place that starts background work. All of it is counted and awaited when the hub stops. A panic ends its own
+//! task only; [`interlingua_telemetry::panics`] logs where it happened.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -45,7 +45,7 @@ impl Supervisor {
         &self.stopping
     }
 
-    /// How much is running.
+    /// How many pieces of background work are running.
     pub fn count(&self) -> usize {
         self.tracker.len()
     }
@@ -58,8 +58,8 @@ impl Supervisor {
     }
 }
 
-/// One round of work that is done again and again: when it panics it ends alone, and the next one runs. What it leaves half done
-/// is behind locks that are taken on when poisoned, or in the store, whose changes are whole.
+/// One round of periodic work: a panic ends this round only, and the next one runs. What it leaves half done is behind locks that are used
+/// even when poisoned, or in the store, whose changes are atomic.
 pub async fn round(what: &'static str, work: impl Future<Output = ()>) {
     if AssertUnwindSafe(work).catch_unwind().await.is_err() {
         tracing::error!(event = "round_panicked", what, "a background job panicked; its next run is not affected");

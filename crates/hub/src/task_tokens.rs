@@ -1,5 +1,5 @@
-//! Task tokens. Promises: a token that finds a task again, for whoever was given it. It is sealed to this hub, this use and its
-//! owner: no name that could be guessed or passed on.
+//! Task tokens: a token finds a task again for the caller that received it. It is sealed to this hub, this use and its owner, so it can
+//! neither be guessed nor used by another caller.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,14 +16,14 @@ fn owner(by: &Principal) -> Digest {
 }
 
 impl Hub {
-    /// `note`: what its giver wants to know again when it comes back.
+    /// `note`: what the issuer gets back with the token.
     pub fn promise(&self, by: &Principal, task: TaskId, note: &[u8]) -> Result<String, Fault> {
         let plain = [task.0.to_be_bytes().as_slice(), note].concat();
         let sealed = self.keys.seal(PURPOSE, &owner(by).0, &plain).map_err(Fault::internal)?;
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
-    /// The task behind a token, and its note. What was not given to this principal is not there.
+    /// The task of a token, and its note. A token of another principal is reported as not found.
     pub fn promised(&self, by: &Principal, token: &str) -> Result<(TaskId, Vec<u8>), Fault> {
         let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| no_such_task())?;
         let plain = self.keys.open(PURPOSE, &owner(by).0, &sealed).map_err(|_| no_such_task())?;

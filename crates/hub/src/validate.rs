@@ -1,8 +1,8 @@
-//! JSON Schema validation. Input and output against the skill's schemas, for every caller and every peer. Schemas are compiled once
-//! per digest; a network `$ref` is never fetched, because the validator is built without any resolver for one.
+//! JSON Schema validation of input and output against the skill's schemas, for every caller and every peer. Schemas are compiled once per
+//! digest; a network `$ref` is never fetched, because the validator is built without any resolver for one.
 //!
-//! A schema is a peer's and a value is a caller's, so both are hostile: what a schema can cost is bounded when it is read, what a
-//! value costs is counted before it is checked ([`interlingua_model::schema`]). A skill whose schema cannot be used is closed.
+//! Peers supply schemas and callers supply values, so both are hostile: the possible cost of a schema is bounded when it is read, and the
+//! cost of a value is counted before it is checked ([`interlingua_model::schema`]). A skill with an unusable schema cannot be called.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Default for Schemas {
     }
 }
 
-/// Work that may take longer than a worker of the runtime should be kept busy.
+/// Runs work that may take longer than a worker of the runtime should be blocked.
 fn aside<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

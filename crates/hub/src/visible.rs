@@ -1,5 +1,5 @@
-//! Visibility filter. What one caller may see and call. What may not be called is not listed, and what is not listed is not there:
-//! every list, search and card of every protocol is made from this view, so that this is decided in one place.
+//! Visibility filter: the skills that one caller may see and call. A skill that may not be called is not listed, and an unlisted skill is
+//! treated as not found. Every list, search and card of every protocol is made from this view, so the decision is made in one place.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Hub;
 use super::policy::{Action, Policy};
 use super::registry::{Catalogue, Registered};
 
-/// The catalogue as this caller may know it, at one moment.
+/// The catalogue as this caller may see it, at one moment.
 #[derive(Debug)]
 pub struct Visible<'a> {
     by: &'a Principal,
@@ -19,7 +19,7 @@ pub struct Visible<'a> {
 }
 
 impl Hub {
-    /// How a peer is that the caller was shown.
+    /// The health of a peer that is visible to the caller.
     pub fn health_of(&self, peer: &PeerId) -> Option<Health> {
         self.registry.catalogue().peers.get(peer).map(|registered| registered.card.health)
     }
@@ -31,17 +31,17 @@ impl Hub {
 }
 
 impl Visible<'_> {
-    /// May they know of this skill?
+    /// May this caller see this skill?
     pub fn lists(&self, skill: &Skill) -> bool {
         self.policy.allows(self.by, Action::List, skill, self.now)
     }
 
-    /// May they call it, as far as that is known without its arguments?
+    /// May this caller call it, as far as that is known without its arguments?
     pub fn calls(&self, skill: &Skill) -> bool {
         self.policy.allows(self.by, Action::Call, skill, self.now)
     }
 
-    /// The newest version of every skill they may know of, in order of name.
+    /// The newest version of every visible skill, in order of name.
     pub fn skills(&self) -> impl Iterator<Item = &Arc<Skill>> {
         self.catalogue.newest().filter(|skill| self.lists(skill))
     }
@@ -53,40 +53,40 @@ impl Visible<'_> {
         one.chain(all).filter(|skill| self.lists(skill))
     }
 
-    /// The newest version of every skill they may call.
+    /// The newest version of every callable skill.
     pub fn callable(&self) -> impl Iterator<Item = &Arc<Skill>> {
         self.catalogue.newest().filter(|skill| self.calls(skill))
     }
 
-    /// A skill that they may call, in this version or the newest.
+    /// A callable skill, in this version or the newest.
     pub fn skill(&self, id: &SkillId, version: Option<&Version>) -> Option<&Arc<Skill>> {
         self.catalogue.skill(id, version).filter(|skill| self.calls(skill))
     }
 
-    /// Is the peer there for them: may they know of something that it offers?
+    /// Is the peer visible: may the caller see one of its skills or resources?
     pub fn has_peer(&self, peer: &PeerId) -> bool {
         self.peer(peer).is_some()
     }
 
-    /// A peer of which they may know something.
+    /// A visible peer.
     pub fn peer(&self, peer: &PeerId) -> Option<&Registered> {
         let registered = self.catalogue.peers.get(peer)?;
         registered.card.skills.iter().any(|skill| self.lists(skill)).then_some(registered)
     }
 
-    /// The peers of which they may call something.
+    /// The peers with a callable skill.
     pub fn callable_peers(&self) -> impl Iterator<Item = &Registered> {
         let callable = |peer: &&Registered| peer.card.skills.iter().any(|skill| self.calls(skill));
         self.catalogue.peers.values().filter(callable)
     }
 
-    /// All peers in order of name. One may offer nothing that they may know of: whether it is shown at all is for whoever asks to say.
+    /// All peers in order of name, also those without a visible skill: the code that lists them decides whether to show those.
     pub fn peers(&self) -> impl Iterator<Item = &Registered> {
         self.catalogue.peers.values()
     }
 
-    /// The newest versions of what a peer offers, in the order of its card: all of it to whoever speaks for the peer, to others what they
-    /// may know of.
+    /// The newest versions of a peer's skills, in the order of its card: all of them for a caller that speaks for the peer, the visible
+    /// ones for others.
     pub fn offered_by(&self, peer: &Registered, speaks_for_it: bool) -> Vec<Arc<Skill>> {
         let newest = peer.card.skills.iter().filter_map(|skill| self.catalogue.skill(&skill.id, None));
         let mut skills: Vec<Arc<Skill>> = newest.filter(|skill| speaks_for_it || self.lists(skill)).cloned().collect();

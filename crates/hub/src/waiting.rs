@@ -1,9 +1,9 @@
-//! Limit of pending questions. How many exchanges of one caller wait for an answer or an approval at the same time. They hold no
-//! place among what runs, so without a bound one caller could fill the list of approvers, and the table of the living, for as long as
-//! a question waits.
+//! Limit of pending questions: how many exchanges of one caller may wait for an answer or an approval at the same time. They do not count
+//! as running, so without this bound one caller could fill the list of approvers, and the table of live tasks, for as long as a question is
+//! open.
 //!
-//! Who counts as one caller is what [`super::shares`] says: agents that act for somebody count for that one, and all orchestrators, whose
-//! names are their own choice, are one. The Owner's are the Owner's to open.
+//! [`super::shares`] defines what counts as one caller: agents count for the caller that they act for, and all orchestrators, which choose
+//! their own names, count as one. The Owner is not limited.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,7 @@ impl WaitingCounts {
         Ok(Place { of, counts: self.clone() })
     }
 
-    /// The same for one that goes on: it is counted, and never refused for it.
+    /// The same for an exchange that is resumed: it is counted, and never refused for it.
     pub(super) fn hold(&self, by: &Principal) -> Result<Place, Fault> {
         self.take(by, u64::MAX)
     }

@@ -287,7 +287,7 @@ impl Hub {
         }
     }
 
-    /// Asks which of several is meant; a caller that cannot be asked is told what there is.
+    /// Asks which of several skills is meant; a caller that cannot be asked gets the list.
     fn which(
         &self,
         call: &Call,
@@ -321,7 +321,7 @@ impl Hub {
 }
 
 impl Hub {
-    /// Do these words name one skill beyond doubt, by a phrase of it?
+    /// Do these words match exactly one skill, by one of its phrases?
     pub fn names_a_skill(&self, by: &Principal, input: &Input) -> bool {
         let catalogue = self.registry.catalogue();
         let may = |id: &SkillId| catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill));
@@ -393,7 +393,7 @@ fn no_words() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Skill), "there are no words to go by")
 }
 
-/// The question for what a skill requires and was not told, in the caller's language.
+/// The question for required arguments that are missing, in the caller's language.
 pub(super) fn missing_question(schema: &Schema, missing: &[Text], call: &Call) -> (Text, Schema) {
     let form = words::form(schema, missing);
     let text = say::ask_for(language_of(call), &form, missing);
@@ -407,7 +407,7 @@ pub(super) fn language_of(call: &Call) -> Language {
     Locale::detect(said, &words).language
 }
 
-/// Reads what somebody said as an answer; `None` when it does not fit the question.
+/// Reads a person's words as an answer; `None` if they do not fit the question.
 pub(super) fn parse_answer(question: &Question, input: Input, now: Time) -> Option<Answer> {
     let text = input.words();
     let locale = input.parts.iter().find_map(language).and_then(Locale::of);

@@ -1,11 +1,10 @@
-//! The client that the official MCP conformance suite starts for each of its client scenarios: a hub with one peer, the
-//! suite's server, and nothing else. Everything on the wire is the hub's own client.
+//! The client that the official MCP conformance suite starts for each of its client scenarios: a hub with one peer, the suite's server, and
+//! nothing else. Everything on the wire is the hub's own client.
 //!
 //! `MCP_CONFORMANCE_SCENARIO=tools_call cargo run -p interlingua --example mcp_client -- http://127.0.0.1:9000/mcp`
 //!
-//! The hub finds the era, lists what there is and keeps watching by itself. This program then calls what the scenario
-//! names, or every tool once, and answers whatever is asked with the defaults of the form. Where somebody must sign in, it is the
-//! browser that does.
+//! The hub finds the era, reads the lists and follows changes by itself. This program then calls what the scenario names, or every tool
+//! once, and answers questions with the defaults of the form. If a sign-in is required, the test browser does it.
 
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 

@@ -1,5 +1,5 @@
-//! Plain words understood by a program of your own: the hub asks it which skill is meant when no phrase of a skill and no
-//! search of their texts decides it. With a `models` entry in the configuration the hub asks that model instead.
+//! Plain words resolved by a program of your own: the hub asks it which skill is meant when no phrase and no full-text search decides it.
+//! With a `models` entry in the configuration the hub asks that model instead.
 //!
 //! `cargo run -p interlingua --example own_advisor`
 

@@ -1,5 +1,5 @@
-//! A spelling of tool names of your own, for callers of the routing envelope that already have one: a translator says which
-//! names are its, how a skill is spelt, and for which skills it stands.
+//! Your own spelling of tool names, for callers of the routing envelope that already have one: a translator matches names, spells a skill,
+//! and declares for which skills it is used.
 //!
 //! `cargo run -p interlingua --example own_names`
 

@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p interlingua --example own_policy`
 //!
-//! The hub keeps three rules to itself, whatever yours say: its owner may do everything; a caller in a chain may do only what
-//! every link of the chain may do; a credential's scopes are never exceeded.
+//! The hub applies three rules itself, whatever yours say: its owner may do everything; a caller in a chain may do only what every link of
+//! the chain may do; a credential's scopes are never exceeded.
 
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 

@@ -1,7 +1,7 @@
-//! A protocol of your own: lines of text over TCP. One decoder into the model, one encoder out of it, and the hub's door between
-//! them; nothing here knows who answers, or how that one is reached. The hub knows it as a `Protocol`, and is given it by one
-//! line of `main`. One that is part of the program has its line in `crates/interlingua/src/protocols.rs`, where it may have a
-//! section of the configuration and peers, too.
+//! Your own protocol: lines of text over TCP. One decoder into the model, one encoder out of it, and the hub's entry point between them;
+//! nothing here knows which peer answers, or how it is reached. The hub knows it as a `Protocol`, which one line of `main` adds. A protocol
+//! that is part of the program has its line in `crates/interlingua/src/protocols.rs`, where it may have a section of the configuration and
+//! peers, too.
 //!
 //! `cargo run -p interlingua --example own_protocol`
 //!

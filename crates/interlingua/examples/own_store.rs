@@ -1,6 +1,6 @@
-//! A hub without HTTP, on ports of your own: `Hub::new` takes any store. Here the skill index is this program's, and the rest
-//! is the embedded store. What a journal, records and blobs must do is said in `crates/model/src/ports.rs`, and checked for the
-//! embedded store by `crates/store-sqlite/src/tests/contract.rs`.
+//! A hub without HTTP, on ports of your own: `Hub::new` takes any store. Here the skill index is this program's, and the rest is the
+//! embedded store. `crates/model/src/ports.rs` defines what a journal, records and blobs must do, and
+//! `crates/store-sqlite/src/tests/contract.rs` tests it for the embedded store.
 //!
 //! `cargo run -p interlingua --example own_store`
 //!

@@ -1,5 +1,5 @@
 //! The endpoints of all protocols, generated from the table: how each is made from its section of the configuration and follows its
-//! changes, what each says about paths, and all routes of the hub.
+//! changes, its path rules, and all routes of the hub.
 
 use std::sync::Arc;
 

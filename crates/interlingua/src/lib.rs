@@ -1,9 +1,8 @@
-//! The program: what can be configured, which protocols there are, how the parts of a hub are put together, and the command line.
+//! The program: configuration, the table of protocols, the assembly of a hub, and the command line.
 //!
-//! [`config`] is what can be said in a file or on the command line; [`protocols`] is the table of protocols,
-//! [`endpoints`] what is made of it; [`server`] makes a hub of a
-//! configuration and keeps it running; [`status`] answers `/healthz`, `/readyz` and `/metrics`; [`telemetry`] says where log lines and
-//! traces go; [`cli`] is the program.
+//! [`config`] is the configuration from a file or the command line; [`protocols`] is the table of protocols, [`endpoints`] is generated
+//! from it; [`server`] makes a hub from a configuration and runs it; [`status`] answers `/healthz`, `/readyz` and `/metrics`; [`telemetry`]
+//! sends log lines and traces to their outputs; [`cli`] is the program.
 
 pub mod cli;
 pub mod config;

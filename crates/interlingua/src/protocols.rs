@@ -1,9 +1,10 @@
-//! The table of protocols. A protocol is its own crate and one line here; no other file of the program names one, but for the
-//! command line.
+//! The table of protocols. A protocol is its own crate and one line here; no other file of the program names one, except for the command
+//! line.
 //!
-//! What must have types of its own is generated from the table: the sections of the configuration, what a peer speaks
-//! ([`Speaks`](crate::config::Speaks)), and [`Endpoints`](crate::endpoints::Endpoints). What a crate has to offer for that is said by the
-//! traits [`Configured`](interlingua_endpoint::protocol::Configured) and [`Spoken`](interlingua_endpoint::protocol::Spoken).
+//! What needs types of its own is generated from the table: the sections of the configuration, the protocol of a peer
+//! ([`Speaks`](crate::config::Speaks)), and [`Endpoints`](crate::endpoints::Endpoints). The traits
+//! [`Configured`](interlingua_endpoint::protocol::Configured) and [`Spoken`](interlingua_endpoint::protocol::Spoken) define what a crate
+//! must offer for that.
 
 /// Gives the table to another macro. A line says what the protocol is called and what implements it; then, where there are such,
 /// the key of its section in the configuration, or of the section of the protocol that it extends, and the key of peers that

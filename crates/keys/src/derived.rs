@@ -1,5 +1,5 @@
-//! Key derivation. Keys derived once for one purpose: for tags that are made with every message, and for values that are sealed
-//! by the thousand. When the ring is replaced they are derived anew at their next use, so nobody who holds one has to be told.
+//! Key derivation: keys derived once for one purpose, such as the tags of every message, or values that are sealed by the thousand. After
+//! the ring is replaced they are derived again at their next use, so their holders need no notification.
 //!
 //! A value sealed in the store is `2 | key id (8) | salt (12) | nonce (12) | AES-256-GCM ciphertext and tag`. Each value has a
 //! key of its own, expanded from the salt (HKDF-SHA-256): random nonces of 96 bits under one key would have to be counted.

@@ -1,15 +1,15 @@
-//! Keys, and what they seal: records encrypted at rest, and tokens that are handed out and brought back.
+//! Key ring, and what it seals: records encrypted at rest, and tokens that the hub hands out and gets back.
 //!
-//! A sealed value is `1 | key id (8) | nonce (12) | AES-256-GCM ciphertext and tag`. Each purpose has a key of its own, derived
-//! from a master key with HKDF-SHA-256, so that what was sealed for one purpose never opens for another. The newest
-//! master key seals; older ones still open what they sealed, until they are taken out of the list. A ring that is in use can
-//! be replaced ([`Keyring::replace`]): whatever was derived from it follows.
+//! A sealed value is `1 | key id (8) | nonce (12) | AES-256-GCM ciphertext and tag`. Each purpose has a key of its own, derived from a
+//! master key with HKDF-SHA-256, so a value sealed for one purpose never opens for another. The newest master key seals; older keys still
+//! open what they sealed, until they are removed from the list. A ring can be replaced while it is in use ([`Keyring::replace`]): all keys
+//! derived from it follow.
 //!
-//! Reading order: this file, `derived` (tags, and values sealed in the store), `load` (where keys come from), `wrapped` (the
-//! file of the ring under a key that is kept elsewhere).
+//! Reading order: this file, `derived` (tags, and values sealed in the store), `load` (where keys come from), `wrapped` (the file of the
+//! ring under a key that is stored elsewhere).
 //!
-//! What is deliberately absent: expiry, owners and task ids. Whoever seals puts them into the associated data or into
-//! the sealed bytes. No key is ever printed; masters are wiped from memory when the ring goes.
+//! Deliberately absent: expiry, owners and task ids. The caller puts them into the associated data or into the sealed bytes. No key is ever
+//! printed; master keys are wiped from memory when the ring is dropped.
 
 mod derived;
 pub mod jws;

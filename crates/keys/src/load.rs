@@ -1,8 +1,7 @@
-//! Key sources. Where keys come from: a text (from the environment or the configuration), a file, or the data directory, where
-//! one is made the first time.
+//! Key sources: a text (from the environment or the configuration), a file, or the data directory, where a key is generated the first time.
 //!
-//! The text holds keys of 32 bytes, each in base64 or in 64 hexadecimal digits, separated by commas, spaces or lines; the first
-//! seals. In a file, lines that begin with `#` are remarks; `# made TIME` says so of the next key.
+//! The text holds keys of 32 bytes, each in base64 or in 64 hexadecimal digits, separated by commas, spaces or lines; the first one seals.
+//! In a file, lines that begin with `#` are comments; `# made TIME` is the creation time of the next key.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

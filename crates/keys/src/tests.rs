@@ -1,4 +1,4 @@
-//! What a ring opens, what it refuses, and where its keys come from.
+//! What a ring opens, what it refuses, and the sources of its keys.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,12 +1,12 @@
-//! Envelope encryption (key wrapping). The ring's file under a key that is not kept beside it: whoever has the data directory
-//! alone opens nothing in it.
+//! Envelope encryption (key wrapping): the ring's file is sealed by an outer key that is stored elsewhere. A copy of the data directory
+//! alone cannot be decrypted.
 //!
-//! The file is a line that says so, then in base64 the ring's text sealed by the outer key. The outer key may be a list, like
-//! every ring: the first wraps, the others still open. So it is changed in steps that may each be the last before a crash:
-//! a new outer key before the old one, the file wrapped anew (in one rename), the old one taken out.
+//! The file is a line that names this format, then in base64 the ring's text sealed by the outer key. The outer key may be a list, like
+//! every ring: the first key wraps, the others still open. It is changed in steps, each of which survives a crash: add a new outer key
+//! before the old one, wrap the file again (in one rename), remove the old key.
 //!
-//! The sealed text also says whether everything in the directory has been sealed. It stands there, and not in the
-//! database, so that nobody without the outer key can make the store believe in values that are not sealed.
+//! The sealed text also says whether everything in the directory has been sealed. This flag is in the file and not in the database, so that
+//! nobody without the outer key can make the store accept values that are not sealed.
 
 use std::path::Path;
 

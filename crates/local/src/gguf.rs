@@ -1,7 +1,6 @@
-//! GGUF reader. A GGUF file, version 3 (the ggml project's description of it): facts by name, then tensors by name, then their
-//! numbers.
+//! GGUF reader, version 3 (the ggml project's description of it): metadata by name, then tensors by name, then their data.
 //!
-//! Every length is checked against what is there before anything is taken or reserved: a file may be anything.
+//! Every length is checked against the file before anything is read or allocated: a file may be hostile.
 
 use std::collections::HashMap;
 use std::ops::Range;

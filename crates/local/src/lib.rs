@@ -1,12 +1,12 @@
-//! Local inference. A small language model on this machine's processor: a file of weights, and what it says to a conversation,
-//! piece by piece.
+//! Local inference: a small language model on this machine's processor. It loads a file of weights and answers a conversation piece by
+//! piece.
 //!
-//! Reading order: [`gguf`] (the file), [`weights`] (its numbers, in blocks of few bits), [`tokens`] (text as the model reads it),
-//! [`llama`] (what the model computes), [`speech`] (a conversation, and the most likely words that follow). It is a crate of its own
-//! because its arithmetic is of no use unless it is optimised, in builds for development too.
+//! Reading order: [`gguf`] (the file), [`weights`] (quantized matrices), [`tokens`] (tokenizer), [`llama`] (forward pass), [`speech`] (chat
+//! template, and the most likely tokens that follow). It is a crate of its own because its arithmetic must be optimised, in builds for
+//! development too.
 //!
-//! Deliberately absent: any other architecture or form of weights than those of the models this is meant for (Llama; 32-bit
-//! floats, Q8_0 and Q4_1), graphics processors, training, and chance: the same conversation is always answered alike.
+//! Deliberately absent: any other architecture or weight format than those of the intended models (Llama; 32-bit floats, Q8_0 and Q4_1),
+//! graphics processors, training, and randomness: the same conversation always has the same answer.
 
 mod gguf;
 mod llama;

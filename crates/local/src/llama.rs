@@ -1,5 +1,4 @@
-//! Transformer forward pass. What a Llama model computes: for every token, from all before it, how likely each token is to
-//! follow.
+//! Transformer forward pass of a Llama model: for every token, from all before it, the likelihood of each next token.
 
 use std::sync::Arc;
 

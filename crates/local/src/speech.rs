@@ -1,6 +1,5 @@
-//! Chat template and greedy decoding. A conversation as the model was taught to read one, and what it says to it: always the
-//! most likely token, so that the same question has the same answer. What was said lately is a little less likely, which keeps
-//! small models from going in circles.
+//! Chat template and greedy decoding: the most likely token is always chosen, so the same question has the same answer. Recent tokens get a
+//! small penalty, which keeps small models from repeating themselves.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A model made by hand, small enough to be read, and files that are none.
+//! A model made by hand, small enough to be read, and files that are not models.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Byte-pair tokenizer. Text as the model reads it: bytes spelt as letters, put together pair by pair in the order in which
-//! pairs were learnt (byte-pair encoding as GPT-2 has it, with single digits).
+//! Byte-pair tokenizer: bytes are spelt as letters and merged pair by pair in the learnt order (byte-pair encoding as GPT-2 has it, with
+//! single digits).
 //!
-//! Marks of the conversation are never read out of a text: whoever writes `<|im_end|>` has written ten letters.
+//! Control tokens are never parsed from a text: a caller that writes `<|im_end|>` has written ten letters.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Quantized matrices. Matrices whose numbers are kept in blocks of few bits, and multiplied as they are: each row is unpacked
-//! once for all vectors it is multiplied with.
+//! Quantized matrices: the numbers are stored in blocks of few bits and multiplied in that form; each row is unpacked once for all vectors
+//! it is multiplied with.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target are what their names say.
+//! The seeds of the fuzz target match their names.
 
 #[test]
 fn the_seed_that_is_whole_is_a_model_and_the_others_of_its_kind_are_not() {

@@ -1,9 +1,8 @@
-//! Token buckets (rate limit). How often something may happen: so many in a span, saved up to a burst; for each of many names,
-//! in bounded memory.
+//! Token buckets (rate limit) for many names, in bounded memory: a rate, and a burst that can be saved up.
 //!
-//! What is remembered of a name is when it will have recovered, and a name that has recovered is as good as unknown. So only
-//! such names are forgotten: whoever floods the table with other names does not reset their own. When the table is full of
-//! names that have not recovered, all that are not in it share one place.
+//! For each name the table stores when its bucket will be full again; a name with a full bucket needs no entry. Only such names are
+//! evicted, so a caller that floods the table with other names does not reset its own bucket. When the table is full of names with depleted
+//! buckets, all further names share one bucket.
 //!
 //! Deliberately absent: clocks and locks. Time is a span since some start, passed in.
 

@@ -1,16 +1,16 @@
-//! HTTP addresses. Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that
-//! `file:`, `data:` and the browser's own pages cannot be written down.
+//! HTTP addresses, as far as they decide which host is contacted. Only `http` and `https` are accepted, so `file:`, `data:` and the
+//! browser's own pages cannot be expressed.
 //!
 //! Host and port are read by `url`, as browsers read them. A browser repairs much: it reads `0x7f.1` as a number, `\` as `/`,
-//! `%2e` as a dot, and drops tabs. Whoever repairs in another way arrives at another host, so what would have to be repaired is
-//! refused: the host that is written is the host that is meant.
+//! `%2e` as a dot, and drops tabs. A parser that repairs in another way reads another host, so an address that needs repair is
+//! refused: the host that is written is the host that is contacted.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use url::{Host, ParseError, Url};
 
-/// Who is spoken to: scheme, host and port.
+/// Scheme, host and port of an address.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
     /// `https` or `http`.
@@ -22,7 +22,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An address literal, or the machine itself by name: written down on purpose.
+    /// Is the host an IP address, or `localhost`? Then it was written down on purpose.
     pub fn is_literal(&self) -> bool {
         self.host == "localhost" || self.host.ends_with(".localhost") || self.host.parse::<IpAddr>().is_ok()
     }
@@ -90,7 +90,7 @@ pub enum BadAddress {
     NotAnOrigin,
 }
 
-/// The parts of an address as they are written. Whether they are good only [`Address::parse`] says.
+/// The parts of an address as they are written. [`Address::parse`] decides whether they are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written<'a> {
     /// What stands before `://`.
@@ -151,7 +151,7 @@ impl Address {
         Ok(Address { origin, rest })
     }
 
-    /// What `value` means on a page of this address: absolute, from the root, or beside it.
+    /// Resolves `value` on a page of this address: absolute, from the root, or relative.
     pub fn join(&self, value: &str) -> Result<Address, BadAddress> {
         let scheme = value.split_once(':').map(|(scheme, _)| scheme);
         let named = scheme.is_some_and(|scheme| {

@@ -1,4 +1,4 @@
-//! Calls. A call: what is asked for, of whom, and what its caller can take.
+//! Calls: what the caller asks for, the target, and what the caller can receive.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::principal::Principal;
 use crate::question::{KindSet, QuestionKind};
 use crate::wire::Raw;
 
-/// What the hub's one door takes. Made only by `authenticate`, or for a child call from its parent's chain.
+/// What enters the hub. Made only by `authenticate`, or for a child call from its parent's chain.
 #[derive(Debug)]
 pub struct Request {
     /// Who calls, as authentication established it.
@@ -48,7 +48,7 @@ pub struct Call {
     pub via: Option<Via>,
     /// The trace it belongs to, for telemetry.
     pub trace: Option<Trace>,
-    /// What it came in by and what led to it. Journals that knew no origins have nothing here for calls of the hub's own.
+    /// The wire it arrived by and what caused it. Journals written before origins existed have nothing here for calls of the hub's own.
     #[serde(rename = "wire", default = "Origin::program")]
     pub origin: Origin,
     /// Metadata of the caller's protocol that the model has no field for.
@@ -60,7 +60,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call with ordinary manners; decoders set the fields their wire speaks of.
+    /// A call with default settings; decoders set the fields that their wire has.
     pub fn new(id: impl Into<MessageId>, origin: impl Into<Origin>, ask: Ask) -> Call {
         Call {
             id: id.into(),
@@ -78,14 +78,14 @@ impl Call {
         }
     }
 
-    /// The conversation by which something may be remembered for whoever calls. Anonymous callers have one owner between them and
-    /// are told apart by nothing but this, so a name that another could think of is not enough.
+    /// The conversation under which data may be stored for this caller. Anonymous callers share one owner and are distinguished by this
+    /// alone, so a guessable name is not enough.
     pub fn remembered_by(&self, by: &Principal) -> Option<&ConversationId> {
         self.conversation.as_ref().filter(|id| !by.is_anonymous() || id.is_unguessable())
     }
 
-    /// A call that the hub makes on behalf of this one, which runs as `task`: with all that led to it, as urgent, within its
-    /// time and on its way. Its id is the same whenever the task comes to it, and leads to the same exchange.
+    /// A call that the hub makes on behalf of this one, which runs as `task`: it inherits the origin, priority, deadline and route. Its id
+    /// is the same after a restart, and leads to the same exchange.
     pub fn child(&self, task: TaskId, here: &HubId, by: Maker, id: impl Into<MessageId>, ask: Ask) -> Call {
         let mut call = Call::new(id, self.origin.child(by, self.trust()), ask);
         call.id_given = true;
@@ -97,22 +97,22 @@ impl Call {
         call
     }
 
-    /// What the hub before says led to it.
+    /// Adds what the previous hub reports as the cause of this call.
     pub fn told(&mut self, origin: &str) {
         self.origin.told(origin);
     }
 
-    /// What has this origin led to it, too.
+    /// Adds this origin to the causes of the call.
     pub fn led_by(&mut self, origin: &Origin) {
         self.origin.joins(origin);
     }
 
-    /// The lowest of what led to it and what it says.
+    /// The lowest trust of its causes and its input.
     pub fn trust(&self) -> Trust {
         self.origin.trust().min(self.input().map_or(Trust::Caller, |input| input.trust))
     }
 
-    /// How it came about that just this is called, given why its route was taken.
+    /// How this target was chosen, given why its route was selected.
     pub fn chosen_by(&self, why: Why) -> Chosen {
         match self.origin.chosen_by() {
             Chosen::ByName if matches!(why, Why::Phrase | Why::Ranked) => Chosen::ByWords,
@@ -123,7 +123,7 @@ impl Call {
         }
     }
 
-    /// Does it name in an argument what is to be called?
+    /// Does one of its arguments name the actual target?
     fn names_another(&self) -> bool {
         match &self.ask {
             Ask::Invoke { target: Target::Skill(id, _), .. } => id.is_call_skill(),
@@ -167,8 +167,8 @@ pub enum Ask {
         /// The resource, as its peer spells it.
         uri: Uri,
     },
-    /// How could this argument go on? `known`: the arguments given so far. The answer is `structured`: an object with `values`,
-    /// and where the peer says so `total` and `hasMore`.
+    /// Asks for completions of an argument. `known`: the arguments given so far. The answer is `structured`: an object with `values`, and
+    /// if the peer reports them `total` and `hasMore`.
     Complete {
         /// The skill or template whose argument is completed.
         of: Completes,
@@ -199,11 +199,11 @@ pub enum Target {
     Capability(Text),
     /// This peer, in words.
     Peer(PeerId),
-    /// The front door.
+    /// Plain words to the hub, or to its configured front door.
     Words,
 }
 
-/// What this caller can take.
+/// What this caller can receive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Caller {
     /// The kinds of questions that the caller's protocol can carry and the caller said it answers.
@@ -222,22 +222,22 @@ pub struct Caller {
 pub const MAX_CLIENT_TOOLS: usize = 64;
 /// How many bytes the names, descriptions and schemas of these tools may have together.
 pub const MAX_CLIENT_TOOL_BYTES: usize = 256 * 1024;
-/// Names of tools that providers of models take are no longer.
+/// The longest tool name that providers of models accept.
 pub const MAX_TOOL_NAME: usize = 64;
 
-/// A tool of the caller's own. It is asked to run it by [`QuestionKind::Tool`].
+/// A tool that the caller runs itself. [`QuestionKind::Tool`] asks the caller to run it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientTool {
-    /// What the model calls it by: 1 to [`MAX_TOOL_NAME`] letters, digits, `_` and `-`.
+    /// The name that the model uses: 1 to [`MAX_TOOL_NAME`] letters, digits, `_` and `-`.
     pub name: Text,
-    /// What the model is told it does.
+    /// The description that the model is given.
     pub description: Text,
     /// JSON Schema of its arguments.
     pub input: Schema,
 }
 
 impl ClientTool {
-    /// May a caller offer these? A name is of the letters that every provider of models takes.
+    /// Checks the tools that a caller offers. A name has only characters that every provider of models accepts.
     pub fn check(tools: &[ClientTool]) -> Result<(), Fault> {
         let wrong = |text: String| Err(Fault::caller(FaultKind::InvalidInput, text));
         if tools.len() > MAX_CLIENT_TOOLS {
@@ -264,15 +264,14 @@ impl ClientTool {
         Ok(())
     }
 
-    /// In bytes, of everything the caller wrote.
+    /// Size in bytes, of everything the caller wrote.
     pub fn weight(&self) -> usize {
         self.name.len() + self.description.len() + self.input.0.as_bytes().len()
     }
 }
 
 impl Caller {
-    /// Does a question of a peer's find somebody who answers it? A request for approval finds an approver, whatever the caller's
-    /// wire can ask.
+    /// Can a question of a peer be answered? A request for approval goes to an approver, whatever the caller's wire can carry.
     pub fn is_answered_for(&self, question: &QuestionKind) -> bool {
         match question {
             QuestionKind::Confirm(_) => true,
@@ -310,16 +309,16 @@ pub struct Limits {
     pub priority: Priority,
     /// What happens when the caller's connection ends first.
     pub on_disconnect: OnDisconnect,
-    /// A task from the start. Otherwise an exchange becomes one once it asks, is told, outlives its caller, its skill is
-    /// always kept, or its id was given and the skill is not idempotent.
+    /// A task from the start. Otherwise an exchange becomes one once it asks, its id is reported, it outlives its caller, its skill is
+    /// always stored, or its id was given and the skill is not idempotent.
     pub keep: bool,
-    /// The caller asks for a human yes whatever the skill's effects say.
+    /// The caller requires approval whatever the skill's effects say.
     #[serde(default)]
     pub confirm: bool,
-    /// What it leads to is run only where it is known to read.
+    /// Calls that follow from it run only if they are known to read only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_read: bool,
-    /// How long its id is remembered, where its wire says otherwise than the hub; zero is not at all.
+    /// How long its id is stored for replay, if its wire overrides the hub's setting; zero means not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Duration>,
 }
@@ -338,7 +337,7 @@ impl Default for Limits {
     }
 }
 
-/// The hub's own default deadline stands still while only questions are open; a caller's never does.
+/// The hub's own default deadline pauses while only questions are open; a caller's never does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadline {
     /// The time at which the exchange fails as [`FaultKind::Deadline`].
@@ -372,7 +371,7 @@ impl DeadlineBy {
 pub struct Priority(u8);
 
 impl Priority {
-    /// The priority of a call that does not say.
+    /// The priority of a call that does not specify one.
     pub const NORMAL: Priority = Priority(5);
     /// The most urgent level.
     pub const MAX: u8 = 9;
@@ -412,13 +411,13 @@ impl Via {
     /// How many hubs a call may pass.
     pub const LIMIT: u8 = 8;
 
-    /// The way without this hub, for a call that it makes on behalf of one it has taken: the door adds the hub itself.
+    /// The path without this hub, for a call that it makes on behalf of one it has accepted: the entry point adds the hub itself.
     pub fn before(&self, here: &HubId) -> Option<Via> {
         let hubs: Vec<HubId> = self.hubs.iter().filter(|hub| *hub != here).cloned().collect();
         (!hubs.is_empty()).then_some(Via { hubs, limit: self.limit })
     }
 
-    /// The hubs passed once `here` has taken the call, or the fault that stops a loop.
+    /// The hubs passed once `here` has accepted the call, or the fault that stops a loop.
     pub fn through(before: Option<&Via>, here: &HubId) -> Result<Via, Fault> {
         let (mut hubs, limit) =
             before.map_or((Vec::new(), Via::LIMIT), |via| (via.hubs.clone(), via.limit.min(Via::LIMIT)));

@@ -26,7 +26,7 @@ pub struct Card {
     pub skills: Vec<Skill>,
     /// What can be read from it.
     pub resources: Vec<Resource>,
-    /// Merged from up to three; the digest pins each.
+    /// Merged from up to three sources; the digest pins each.
     pub sources: Vec<CardSource>,
     /// Whether it can be reached, as its connection last found.
     pub health: Health,
@@ -43,7 +43,7 @@ pub struct Card {
 pub struct CardSource {
     /// What kind of document.
     pub from: CardFrom,
-    /// Of its bytes: a change is noticed by it (pinning).
+    /// Digest of its bytes, by which a change is noticed (pinning).
     pub digest: Digest,
 }
 
@@ -58,8 +58,8 @@ pub enum CardFrom {
     Configuration,
 }
 
-/// What kind of peer a call goes to, in rank order: of several that offer a capability the first is called. A site that can
-/// be asked is an Agent; only a driven one comes last.
+/// What kind of peer a call goes to, in rank order: of several that offer a capability the first is called. A site that answers questions
+/// is an Agent; only a driven one comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RouteClass {
     /// Part of this process, such as the hub's own skills and file tools.
@@ -75,7 +75,7 @@ pub enum RouteClass {
 }
 
 impl RouteClass {
-    /// The word callers are told.
+    /// The word that callers see.
     pub fn as_str(self) -> &'static str {
         match self {
             RouteClass::InProcess => "in_process",
@@ -100,7 +100,7 @@ pub enum Health {
     Down {
         /// When it was found to be down, or was last heard.
         since: Time,
-        /// A device that was there and is away: it stays listed and is not called.
+        /// A device that has disconnected: it stays listed and is not called.
         quarantined: bool,
     },
 }
@@ -129,7 +129,7 @@ pub struct Skill {
     pub description: Text,
     /// The version of this skill; `1` where its peer has none.
     pub version: Version,
-    /// Of this definition: what policy and a yes were given for.
+    /// Digest of this definition, to which policy and approvals refer.
     pub digest: Digest,
     /// The JSON Schema of its arguments.
     pub input: Schema,
@@ -156,7 +156,7 @@ pub struct Skill {
     /// Media types it answers with.
     #[serde(default)]
     pub gives: Vec<Media>,
-    /// Agents, teams, graphs, a device's `do`.
+    /// Always stored: agents, teams, graphs, a device's `do`.
     pub always_kept: bool,
     /// May be called by anyone.
     #[serde(default)]
@@ -193,8 +193,8 @@ impl Skill {
         .sealed()
     }
 
-    /// Recomputes the digest of the definition. Whether its effects are known is no part of it: that decides whether a yes is
-    /// needed, not what it is given for, and digests of before stay good.
+    /// Recomputes the digest of the definition. Whether its effects are known is not part of it: that decides whether approval is needed,
+    /// not what is approved, and earlier digests stay valid.
     pub fn sealed(mut self) -> Skill {
         let flags = [
             self.kind as u8,
@@ -256,7 +256,7 @@ pub struct Phrase {
 }
 
 impl Resource {
-    /// Is this the resource, or may it be one of this template? A template covers what begins as it does before its first
+    /// Is this the resource, or can it match this template? A template covers every URI that begins with its text before the first
     /// variable: enough to decide who may read, while the peer decides what exists.
     pub fn covers(&self, uri: &str) -> bool {
         match self.uri.split_once('{').filter(|_| self.template) {
@@ -279,13 +279,13 @@ pub struct Effects {
     pub spends: bool,
     /// Calling it twice with the same arguments does no more than calling it once: it may be retried.
     pub idempotent: bool,
-    /// Nobody who is believed said what else it does: it is taken to write, and may destroy and spend.
+    /// No trusted source declared its other effects: it is assumed to write, and may destroy and spend.
     #[serde(default)]
     pub unknown: bool,
-    /// What it does are calls of others, each of which is judged for itself: it can do whatever they can.
+    /// Its effects are calls of other skills, each of which is authorized on its own: it can do whatever they can.
     #[serde(default)]
     pub calls: bool,
-    /// Who says so.
+    /// The source of this declaration.
     pub claimed_by: CardFrom,
 }
 
@@ -309,17 +309,17 @@ impl Effects {
         Effects { writes: true, idempotent: false, ..Effects::reads_only(claimed_by) }
     }
 
-    /// Of a skill that nobody who is believed has described: taken to write, and to be unknown beyond that.
+    /// Effects of a skill that no trusted source has described: assumed to write, and unknown beyond that.
     pub const fn unknown() -> Effects {
         Effects { unknown: true, ..Effects::writes(CardFrom::Manifest) }
     }
 
-    /// Of what hands calls on, or makes them: an agent, a team, a plan.
+    /// Effects of a skill that makes calls: an agent, a team, a plan.
     pub const fn calls(claimed_by: CardFrom) -> Effects {
         Effects { calls: true, idempotent: false, ..Effects::reads_only(claimed_by) }
     }
 
-    /// In words, as hubs tell each other.
+    /// As words, for other hubs.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let named = [
             ("reads", self.reads),
@@ -333,7 +333,7 @@ impl Effects {
         named.into_iter().filter(|(_, is)| *is).map(|(name, _)| name)
     }
 
-    /// What a peer claims in these words; what it leaves out it claims not to do.
+    /// The effects that a peer claims in these words; an effect that it omits is claimed absent.
     pub fn claimed(names: &[&str]) -> Effects {
         let says = |name: &str| names.contains(&name);
         Effects {
@@ -348,7 +348,7 @@ impl Effects {
         }
     }
 
-    /// Is it known that calling it changes nothing, neither itself nor through others?
+    /// Is it known that calling it changes nothing, directly or through others?
     pub const fn only_read(self) -> bool {
         !self.change() && !self.unknown && !self.calls
     }

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the agent may do without a human yes, by the effects a skill declares.
+/// What the agent may do without approval, by the effects a skill declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consents {
-    /// Of a skill whose effects nobody who is believed has told.
+    /// For a skill whose effects no trusted source has declared.
     #[serde(default = "ask")]
     pub unknown: Consent,
-    /// Of a skill that changes something.
+    /// For a skill that changes something.
     pub writes: Consent,
-    /// Of a skill that deletes or overwrites something.
+    /// For a skill that deletes or overwrites something.
     pub destroys: Consent,
-    /// Of a skill that costs money.
+    /// For a skill that costs money.
     pub spends: Consent,
 }
 
@@ -27,7 +27,7 @@ impl Consents {
     pub const NONE: Consents =
         Consents { unknown: Consent::Allow, writes: Consent::Allow, destroys: Consent::Allow, spends: Consent::Allow };
 
-    /// What both let through.
+    /// The intersection: what both allow.
     #[must_use]
     pub fn stricter(self, other: Consents) -> Consents {
         Consents {
@@ -38,14 +38,14 @@ impl Consents {
         }
     }
 
-    /// The effects that have just this rule.
+    /// The effects with exactly this rule.
     pub fn named(self, consent: Consent) -> Vec<&'static str> {
         let rules =
             [("unknown", self.unknown), ("writes", self.writes), ("destroys", self.destroys), ("spends", self.spends)];
         rules.into_iter().filter(|(_, rule)| *rule == consent).map(|(name, _)| name).collect()
     }
 
-    /// This rule, or a stricter one that is there already, for the effects of these names.
+    /// Sets this rule for the effects of these names, unless a stricter one is set already.
     pub fn set<'a>(&mut self, effects: impl Iterator<Item = &'a str>, consent: Consent) {
         for effect in effects {
             match effect {

@@ -8,7 +8,7 @@ use crate::id::{Media, PeerId, Text, Uri};
 use crate::json::Json;
 use crate::loss::{Loss, LossKind, Way};
 
-/// One object of a wire's own free metadata; the decoder lifts the keys it knows.
+/// One object of a wire's own free metadata; the decoder extracts the keys it knows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Meta(pub Option<Json>);
@@ -50,7 +50,7 @@ impl Part {
         Part { body, media: None, name: None, label: None, uri: None, provenance, meta: Meta::default() }
     }
 
-    /// A text whose language is not said.
+    /// A text without a language.
     pub fn text(text: impl Into<Text>, provenance: Provenance) -> Part {
         Part::new(Body::Text { text: text.into(), language: None }, provenance)
     }
@@ -87,7 +87,7 @@ impl Part {
         size_of::<Part>() + body + meta + uri + names
     }
 
-    /// Whether `next` is more of the same text: nothing but the words differs.
+    /// Is `next` a continuation of the same text? Only the words differ.
     pub fn continues_in(&self, next: &Part) -> bool {
         let alike = match (&self.body, &next.body) {
             (Body::Text { language: mine, .. }, Body::Text { language: theirs, .. }) => mine == theirs,
@@ -153,7 +153,7 @@ pub enum Body {
     Data(Json),
     /// A file, image, sound: any bytes.
     Blob(Blob),
-    /// Only [`Part::uri`] says where it is.
+    /// A link; [`Part::uri`] is its address.
     Link,
     /// The source of a program.
     Code {
@@ -162,14 +162,14 @@ pub enum Body {
         /// The language it is written in, as the speaker named it.
         language: Text,
     },
-    /// A place on earth; at least one of the two is there.
+    /// A place on earth; at least one of the two is present.
     Place {
         /// In words, such as a postal address.
         text: Option<Text>,
         /// As coordinates, in the notation of the speaker.
         gps: Option<Text>,
     },
-    /// An extension both ends may know; a loss where the far side does not.
+    /// An extension that both ends may know; a loss where the other side does not.
     Other {
         /// Who defined the extension.
         namespace: Text,
@@ -179,7 +179,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Which of them it is, as losses name it.
+    /// The kind of the body, as losses name it.
     pub fn kind(&self) -> &'static str {
         match self {
             Body::Text { .. } => "text",
@@ -222,7 +222,7 @@ pub fn cut(parts: Vec<Part>, most: usize) -> Vec<Part> {
     shown
 }
 
-/// The beginning of a text, between letters.
+/// The beginning of a text, cut at a character boundary.
 pub fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
@@ -272,26 +272,26 @@ pub mod base64_bytes {
 /// Where a part came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Who said it to the hub.
+    /// The party that sent it to the hub.
     pub by: Party,
-    /// Where that party found it, such as the page that a site was read from.
+    /// Where that party found it, such as the page of a site.
     pub source: Option<Uri>,
     /// How far it is trusted: what it may lead to.
     pub trust: Trust,
 }
 
 impl Provenance {
-    /// Of what a caller says.
+    /// Provenance of a caller's content.
     pub fn caller() -> Self {
         Provenance { by: Party::Caller, source: None, trust: Trust::Caller }
     }
 
-    /// Of what the hub says itself; operators answer for it.
+    /// Provenance of the hub's own content; operators are responsible for it.
     pub fn hub() -> Self {
         Provenance { by: Party::Hub, source: None, trust: Trust::Operator }
     }
 
-    /// Of what a peer says.
+    /// Provenance of a peer's content.
     pub fn peer(peer: PeerId) -> Self {
         Provenance { by: Party::Peer(peer), source: None, trust: Trust::Peer }
     }
@@ -349,10 +349,10 @@ pub struct Input {
     /// What the caller said and attached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// Earlier turns, where a wire sends them along.
+    /// Earlier turns, if a wire sends them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Turn>,
-    /// The lowest of what the model that wrote it had in context.
+    /// The lowest trust in the context of the model that wrote it.
     pub trust: Trust,
 }
 
@@ -372,8 +372,8 @@ impl Input {
         Input::parts(vec![Part::text(text, Provenance::caller())])
     }
 
-    /// What is lost of this input, as its caller gave it, to somebody who takes arguments and nothing else. Words alone were read
-    /// for the arguments that are in them.
+    /// The losses of this input, as its caller gave it, at a receiver that accepts arguments only. Words alone were read for the arguments
+    /// that are in them.
     pub fn lost_beside_arguments(&self) -> Vec<Loss> {
         let is_lost = |part: &&Part| self.args.is_some() || part.as_text().is_none();
         let mut losses = lost_parts(Way::Input, self.parts.iter().filter(is_lost));
@@ -382,7 +382,7 @@ impl Input {
         losses
     }
 
-    /// What is lost of it to somebody who takes words and nothing else.
+    /// The losses of it at a receiver that accepts words only.
     pub fn lost_beside_words(&self) -> Vec<Loss> {
         let mut losses = self.lost_but_words();
         if self.args.is_some() && !self.parts.is_empty() {
@@ -397,7 +397,7 @@ impl Input {
         lost_parts(Way::Input, self.parts.iter().filter(|part| part.as_text().is_none()))
     }
 
-    /// What is lost of it to somebody who is shown the content of parts, and not what stands beside it.
+    /// The losses of it at a receiver that is shown the content of parts without their metadata.
     pub fn lost_marks(&self) -> Vec<Loss> {
         let mut losses = Vec::new();
         if self.parts.iter().any(|part| part.label.is_some()) {
@@ -447,7 +447,7 @@ pub struct Turn {
 pub enum Role {
     /// Instructions that precede the conversation.
     System,
-    /// The person, or whoever speaks in that place.
+    /// The user, or another party in that role.
     User,
     /// The agent or model.
     Agent,

@@ -14,7 +14,7 @@ use crate::step::Step;
 /// What a reader of an exchange sees, in the order it happened. The last one is always [`Event::Finished`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// Dispatched: which way was taken, and why.
+    /// Dispatched: the selected route, and why.
     Started(Route),
     /// Something was said: by the peer, or by the hub for it.
     Said {
@@ -36,7 +36,7 @@ pub enum Event {
         /// In words.
         note: Option<Text>,
     },
-    /// Something that is done on the way, or how it stands now. Boxed for the size of every event.
+    /// A step of the work, or its new state. Boxed for the size of every event.
     Step(Box<Step>),
     /// A piece of a result that has a name of its own.
     Artifact(Chunk),
@@ -50,7 +50,7 @@ pub enum Event {
         by: Party,
         /// Whether it was answered.
         how: How,
-        /// Whose decision it was; absent where nobody decided. Boxed for the size of every event.
+        /// The principal that decided; absent if nobody decided. Boxed for the size of every event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided: Option<Box<Decided>>,
     },
@@ -72,7 +72,7 @@ pub enum Channel {
 /// How important a log line is, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
-    /// For people who look for a bug.
+    /// For debugging.
     Debug,
     /// Ordinary news.
     Info,
@@ -93,10 +93,10 @@ pub enum Piece {
     End,
 }
 
-/// Who answered a question, and whether the answer lets the exchange go on.
+/// The principal that answered a question, and whether the answer lets the exchange continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
-    /// Whose decision it was, without proofs.
+    /// The principal that decided, without proofs.
     pub by: Owner,
     /// True for an approval or an answer, false for a refusal.
     pub granted: bool,
@@ -115,7 +115,7 @@ pub enum How {
     Withdrawn,
 }
 
-/// How an exchange ended, and what came of it.
+/// The end of an exchange, and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
     /// Completed, failed or cancelled.
@@ -150,9 +150,9 @@ pub enum Outcome {
     Completed,
     /// Something went wrong.
     Failed(Fault),
-    /// Somebody stopped it.
+    /// It was stopped.
     Cancelled {
-        /// Who stopped it.
+        /// The party that stopped it.
         by: Party,
         /// Why.
         why: CancelWhy,
@@ -181,13 +181,13 @@ impl Outcome {
 /// Why an exchange was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CancelWhy {
-    /// The caller, or whoever may, asked for it.
+    /// The caller, or another principal with the permission, asked for it.
     Asked,
     /// The caller's connection ended, and it had not asked to be outlived: see [`crate::OnDisconnect`].
     Disconnected,
     /// Something earlier in the same batch or graph failed.
     EarlierFailed,
-    /// Nobody needs the result any more: what it was a part of has ended, or something else took its place.
+    /// The result is not needed any more: its parent has ended, or something else replaced it.
     Superseded,
 }
 
@@ -240,7 +240,7 @@ pub struct Usage {
     pub micro_money: u64,
 }
 
-/// Which way a call was taken, and why.
+/// The route of a call, and why it was selected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Route {
     /// The skill that is called.
@@ -251,7 +251,7 @@ pub struct Route {
     pub class: RouteClass,
     /// How it was chosen.
     pub why: Why,
-    /// What plain words were found to say of its arguments, without secrets: for whoever is told which way was taken.
+    /// The arguments that were found in plain words, without secrets: for readers of the route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
 }
@@ -324,9 +324,9 @@ pub struct ArtifactHeader {
     pub name: Option<Text>,
     /// Its media type.
     pub media: Option<Media>,
-    /// What it is to whoever made it, such as `report`; lists show `data` where it is absent.
+    /// Its purpose for its maker, such as `report`; lists show `data` if it is absent.
     pub kind: Option<Text>,
-    /// Whose it is.
+    /// The owner of the artifact.
     pub owner: Owner,
     /// Who else may read it, by name.
     pub readers: Vec<Text>,
@@ -334,7 +334,7 @@ pub struct ArtifactHeader {
     pub meta: Meta,
 }
 
-/// What may still come in while an exchange runs.
+/// Signals to a running exchange.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Signal {
     /// `message`: given or minted; the key under which the answer is forwarded.
@@ -353,6 +353,6 @@ pub enum Signal {
         /// What was said.
         input: Input,
     },
-    /// Stop. The peer is told, and has a grace of 10 s to end it itself.
+    /// Stop. The peer is notified, and has a grace period of 10 s to end it itself.
     Cancel(CancelWhy),
 }

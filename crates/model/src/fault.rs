@@ -1,5 +1,4 @@
-//! Faults. What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause
-//! for the log.
+//! Faults: a closed list of kinds, the origin, whether to retry, a public text for the other side and a private cause for the log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::principal::Principal;
 pub struct Fault {
     /// What kind of failure it is; protocols map this to their own codes.
     pub kind: FaultKind,
-    /// Whose failure it is: whom to ask, and who can repair it.
+    /// The party that caused the failure and can fix it.
     pub origin: Party,
     /// May the same call be made again?
     pub retry: Retry,
@@ -46,7 +45,7 @@ impl Fault {
         }
     }
 
-    /// A fault of whoever calls.
+    /// A fault of the caller.
     pub fn caller(kind: FaultKind, public: impl Into<Text>) -> Fault {
         Fault::new(kind, Party::Caller, public)
     }
@@ -66,7 +65,7 @@ impl Fault {
         Fault::hub(FaultKind::Unreachable, "the hub is shutting down")
     }
 
-    /// As [`Fault::shutting_down`], to whoever reads an exchange: what is a task by now goes on later.
+    /// As [`Fault::shutting_down`], for a reader of an exchange: a stored task continues later.
     pub fn shutting_down_kept() -> Fault {
         Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start")
     }
@@ -83,8 +82,8 @@ impl Fault {
         self
     }
 
-    /// As this caller is told: somebody anonymous who is refused hears what would help, the same whether what was asked for is
-    /// there or not. Every edge phrases its refusals by this, in the one place where it writes them.
+    /// The fault as this caller may see it: an anonymous caller that is refused gets a helpful text, the same whether the requested item
+    /// exists or not. Every endpoint phrases its refusals by this, in the one place where it writes them.
     #[must_use]
     pub fn told_to(mut self, by: &Principal) -> Fault {
         const HINT: &str = "you are anonymous here; show a token";
@@ -95,7 +94,7 @@ impl Fault {
         self
     }
 
-    /// Of something that went wrong after the peer had answered: whoever tries again does it again.
+    /// A failure after the peer had answered: a retry would repeat the work.
     #[must_use]
     pub fn once_answered(self) -> Fault {
         match self.retry {
@@ -184,7 +183,7 @@ pub enum FaultKind {
     InvalidInput,
     /// A question stayed without an answer.
     Unanswered,
-    /// It contradicts what is there: the same key with another body, a name that is taken.
+    /// It conflicts with existing state: the same key with another body, a name that is taken.
     Conflict,
     /// It has ended already.
     AlreadyFinished,
@@ -212,7 +211,7 @@ pub enum FaultKind {
     Internal,
 }
 
-/// What was not found. A caller who may not see something is told the same.
+/// What was not found. A caller that may not see an item gets the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Noun {
     /// A skill, or a peer.
@@ -314,7 +313,7 @@ impl FaultKind {
         }
     }
 
-    /// May the same call be tried again, unless whoever made the fault knows better.
+    /// May the same call be retried, unless the fault itself says otherwise?
     pub fn retry(self) -> Retry {
         match self {
             FaultKind::Busy | FaultKind::Unreachable => Retry::After(None),

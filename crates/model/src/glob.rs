@@ -1,5 +1,5 @@
-//! Glob patterns. The patterns of allow lists, scopes, limits and hooks: `*` stands for any run of characters, or none. One
-//! reader for all of them, so that a name that one list lets through is the name that another list means.
+//! Glob patterns of allow lists, scopes, limits and hooks: `*` matches any run of characters, also an empty one. All lists share this
+//! matcher, so a name that one list allows is the name that another list means.
 
 /// Linear in what a star may cover: the last star is the only one that is ever tried again.
 pub fn matches(pattern: &str, text: &str) -> bool {

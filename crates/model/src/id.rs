@@ -1,5 +1,5 @@
-//! Ids and scalars. Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous
-//! caller's task, which is why a [`TaskId`] has 118 random bits.
+//! Ids and scalars. Knowing an id grants no right, with one exception: the task of an Anonymous caller, which is why a [`TaskId`] has 118
+//! random bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,14 +61,14 @@ id! {
     SkillName,
     /// Shared context. Ours are minted; some wires let the caller choose.
     ConversationId,
-    /// A message: given by whoever sends it, or minted by the hub. A given one is an idempotency key.
+    /// A message: given by its sender, or minted by the hub. A given one is an idempotency key.
     MessageId,
     /// An artifact. Of a task: chosen by the peer that makes it, and unique within the task. Of one that an agent shares: minted
     /// by the hub.
     ArtifactId,
     /// A log of records that belong to no task, such as the inbox of a registered agent.
     TopicId,
-    /// A step of an exchange. Whoever takes up a run again gives its steps the ids they had.
+    /// A step of an exchange. A resumed run gives its steps the ids they had.
     StepId,
     /// A step of a plan.
     NodeId,
@@ -76,7 +76,7 @@ id! {
     EdgeId,
 }
 
-/// Every exchange has one; it is told to the caller only when the exchange is kept.
+/// Every exchange has one; the caller receives it only if the exchange is stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u128);
 

@@ -26,7 +26,7 @@ pub enum Log {
     Audit,
 }
 
-/// `seq` is the expected sequence of the append. An exchange not kept yields the same, without the append.
+/// `seq` is the expected sequence of the append. An exchange that is not stored yields the same, without the append.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry<R = Record> {
     /// Its place in the log, from 1.
@@ -51,7 +51,7 @@ pub enum Record {
     Sent(Sent),
     /// A peer was chosen, or another in its place.
     Selected(Selected),
-    /// Somebody said something to the running exchange.
+    /// The running exchange received something.
     Received {
         /// Who it came from.
         by: Principal,
@@ -62,7 +62,7 @@ pub enum Record {
     Emitted {
         /// What they see.
         event: Event,
-        /// What could not be carried on the way here.
+        /// Losses on the way here.
         losses: Vec<Loss>,
         /// What the peer wrote, for a caller that speaks the same protocol.
         raw: Option<Raw>,
@@ -84,13 +84,13 @@ impl Record {
     }
 }
 
-/// Which of the skills that offer a capability the call is for. Written before a person is asked about it, so that what was
-/// approved is what is dispatched, and when another takes the place of one at which nothing was begun.
+/// Which of the skills of a capability the call is for. Written before a person is asked about it, so that the approved call is the
+/// dispatched one, and when another replaces one at which nothing was begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Selected {
     /// The chosen skill.
     pub skill: SkillId,
-    /// What to try when nothing can be begun at this one, the best last.
+    /// The skills to try if nothing can be begun at this one, the best last.
     pub others: Vec<SkillId>,
     /// How often the call was sent before.
     pub attempt: u32,
@@ -121,7 +121,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// What a peer tells of its side while it runs: the id under which it knows the call, and whether it still works on it.
+    /// What a peer reports of its side while it runs: its id of the call, and whether it still works on it.
     pub fn learnt(key: MessageId, remote: Option<Secret>, open: bool) -> Sent {
         Sent { attempt: 1, key, remote, open, repeatable: false, args: None, as_called: false }
     }
@@ -136,7 +136,7 @@ pub enum Unreadable {
     /// Another version of the hub wrote it.
     #[error("record schema {found} is not {SCHEMA_VERSION}: it was written by another version")]
     Version {
-        /// The version that stands in the record.
+        /// The version of the record.
         found: u8,
     },
     /// It is not the JSON of a record.

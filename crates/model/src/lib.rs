@@ -1,14 +1,13 @@
 //! The common model. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
-//! Reading order: [`call`] (what comes in), [`event`] and [`step`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`],
-//! [`loss`] (what could not be carried), [`content`], [`card`] (who can be called), [`principal`] (who asks), [`origin`] and [`consent`]
-//! (what led to a call, and what it may do without approval), [`journal`] (what is written down), [`schema`] (what checking a value
-//! costs), [`json`], [`percent`] and [`address`] (how what is carried is spelt), [`glob`] (the patterns of lists), [`ports`], [`peer`] and [`policy`]
-//! (what the outside world must offer).
+//! Reading order: [`call`] (requests), [`event`] and [`step`] (responses), [`transcript`] (the same as one answer), [`question`],
+//! [`fault`], [`loss`] (what could not be carried), [`content`], [`card`] (the description of peers), [`principal`] (authenticated
+//! callers), [`origin`] and [`consent`] (provenance of a call, and what it may do without approval), [`journal`] (records), [`schema`]
+//! (cost of validation), [`json`], [`percent`] and [`address`] (encodings), [`glob`] (the patterns of lists), [`ports`], [`peer`] and
+//! [`policy`] (traits for drivers).
 //!
-//! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
-//! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
-//! its own and converts.
+//! Deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol. `Serialize` on a type here is the
+//! form of the journal and of records, never that of a wire: every wire has types of its own and converts.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Translation losses. What a translation could not carry. A loss is data: it travels, is journaled and is shown.
+//! Translation losses: what a translation could not carry. A loss is data: it is sent along, journaled and shown.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::id::Text;
 use crate::json::Tree;
 use crate::visible::visible_line;
 
-/// A value, and what was lost on the way to it.
+/// A value, and the losses of converting to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried<T> {
     /// What there is.
@@ -77,7 +77,7 @@ pub const NAMES: [(&str, &str); 17] = [
 pub struct Loss {
     /// What was lost, as a path in the model.
     pub what: Text,
-    /// What became of it.
+    /// How it was lost.
     pub kind: LossKind,
 }
 
@@ -87,8 +87,8 @@ impl Loss {
         Loss { what: what.into(), kind }
     }
 
-    /// Losses as another hub lists them: objects that say `what` and of which `kind`. What is no such object is passed over; of a
-    /// list without end, and of a name, no more is taken than belongs into an answer.
+    /// Losses in another hub's list: objects with `what` and `kind`. Other entries are skipped; the number of entries and the length of a
+    /// name are bounded.
     pub fn listed(list: &Tree) -> Vec<Loss> {
         const MOST: usize = 100;
         const LONGEST: usize = 200;
@@ -104,7 +104,7 @@ impl Loss {
 /// How many losses of one exchange are remembered.
 pub const MOST_LOSSES: usize = 16;
 
-/// Adds to `known` what is not among it yet, as far as there is room: a stream may lose the same thing in every piece.
+/// Adds new losses to `known`, within its bound: a stream may lose the same thing in every piece.
 pub fn gather_losses<'a>(known: &mut Vec<Loss>, more: impl IntoIterator<Item = &'a Loss>) {
     for loss in more {
         if known.len() >= MOST_LOSSES {
@@ -116,14 +116,14 @@ pub fn gather_losses<'a>(known: &mut Vec<Loss>, more: impl IntoIterator<Item = &
     }
 }
 
-/// What became of something that could not be carried. Collecting a stream into one answer is not a loss.
+/// How something was lost. Collecting a stream into one answer is not a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LossKind {
     /// It is gone.
     Dropped,
-    /// Its content is there, its structure is not.
+    /// Its content is carried, its structure is not.
     Flattened,
-    /// Something close stands in its place.
+    /// Something similar replaces it.
     Approximated,
     /// The hub answered for a side that could not.
     AnsweredByHub,

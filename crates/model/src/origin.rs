@@ -1,9 +1,9 @@
-//! Provenance of a call. Where a call came from: what it came in by, and what led to it inside this hub or at hubs before it.
+//! Provenance of a call: the wire it arrived by, and the chain of causes inside this hub and at the hubs before it.
 //!
-//! A call that the hub makes itself, for a plan, an agent, a team or a device, is made on behalf of another one and has all of
-//! that one's origin: its wires, its lowest trust, the rules of every agent on the way, the workspace it is to work in. Nothing
-//! can be taken out of an origin, so a call that is forbidden stays so whatever it is wrapped in. What a wire says in metadata
-//! is no part of it; what a hub before this one tells ([`Origin::told`]) only adds to what forbids.
+//! A call that the hub makes itself, for a plan, an agent, a team or a device, is made on behalf of another call and inherits that call's
+//! whole origin: its wires, its lowest trust, the rules of every agent on the way, and its workspace. Nothing can be removed from an
+//! origin, so a forbidden call stays forbidden whatever wraps it. Metadata of a wire is not part of an origin. What a previous hub reports
+//! ([`Origin::told`]) can only add restrictions.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,22 +14,22 @@ use crate::wire::Wire;
 
 /// What a program that holds the hub calls by.
 const LOCAL: &str = "local";
-/// A call that went by more protocols than this is refused. Every one of them costs a decision of the rules for each link of
-/// the chain, and a list that were cut could be filled so that the protocol which forbids is what is cut off.
+/// A call that passed more protocols than this is refused. Each costs a policy decision for each link of the chain, and a truncated list
+/// could be filled so that the forbidding protocol is cut off.
 const MOST_PROTOCOLS: usize = 16;
 /// Bytes of a protocol's name.
 const LONGEST_NAME: usize = 64;
 
-/// What a call came in by and what led to it. It can only be added to: see the module.
+/// The wire of a call and its causes. It can only be extended: see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Origin {
-    /// What the first of the calls that led to this one came in by.
+    /// The wire of the first of the causing calls.
     wire: Wire,
     led: Option<Box<Led>>,
 }
 
-/// All that a call which simply came in does not have.
+/// Everything that a direct call does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Led {
     by: Maker,
@@ -55,19 +55,19 @@ struct Led {
 /// Who made a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Maker {
-    /// Somebody outside: it came in.
+    /// A caller outside the hub.
     Caller,
     /// The model of an agent of this hub.
     Agent,
     /// A team of this hub, of one of its members.
     Team,
-    /// A plan, or whoever edits it.
+    /// A plan, or its editor.
     Plan,
-    /// A device that was told something in words, of the tool that they seem to mean.
+    /// A device that received words, for the tool that they seem to mean.
     Device,
 }
 
-/// How it came about that just this is called.
+/// How the target was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
     /// A caller, or the configuration, named it.
@@ -83,7 +83,7 @@ pub enum Chosen {
 }
 
 impl From<Wire> for Origin {
-    /// A call that came in.
+    /// An incoming call.
     fn from(wire: Wire) -> Origin {
         Origin { wire, led: None }
     }
@@ -95,7 +95,7 @@ impl Origin {
         Origin::from(Wire(LOCAL.into()))
     }
 
-    /// What the call itself came in by; `None` for calls the hub makes, and those of a program that holds it.
+    /// The wire of the call itself; `None` for calls that the hub makes, and those of a program that embeds it.
     pub fn wire(&self) -> Option<&Wire> {
         (self.maker() == Maker::Caller && self.wire.0 != LOCAL).then_some(&self.wire)
     }
@@ -133,12 +133,12 @@ impl Origin {
         self.led.as_ref().map_or(Trust::Operator, |led| led.trust)
     }
 
-    /// What the agents on the way may do without a human yes, and what not at all.
+    /// What the agents on the way may do without approval, and what not at all.
     pub fn consents(&self) -> Option<Consents> {
         self.led.as_ref().and_then(|led| led.consents)
     }
 
-    /// The run whose workspace it works in, where that is not the hub's.
+    /// The run whose workspace it uses, if that is not the hub's.
     pub fn files(&self) -> Option<TaskId> {
         self.led.as_ref().and_then(|led| led.files)
     }
@@ -219,8 +219,8 @@ impl Origin {
         })
     }
 
-    /// For the next hub: the protocols, how far what led to it is trusted where that is less than a caller, and what agents
-    /// may not do. That a person approved it here is not told: no hub believes that of another.
+    /// For the next hub: the protocols, the trust of the causes if it is below a caller's, and what agents may not do. An approval given
+    /// here is not reported: no hub trusts that of another.
     pub fn tell(&self) -> String {
         let mut text = self.protocols().collect::<Vec<_>>().join(", ");
         if self.trust() < Trust::Caller {
@@ -234,9 +234,8 @@ impl Origin {
         text
     }
 
-    /// What the hub before tells. Anybody can say it, and it is believed because it only takes rights away; what cannot be read
-    /// is left out, as it could have been. A call with low trust behind it is one of an agent: what changes something needs
-    /// approval here.
+    /// Adds what the previous hub reports. Anybody can claim it, and it is accepted because it only removes rights; what cannot be read is
+    /// ignored, as it could have been omitted. A call with low trust behind it counts as one of an agent: a change needs approval here.
     pub fn told(&mut self, text: &str) {
         let mut said = text.split(';').map(str::trim);
         let protocols = said.next().unwrap_or_default().split(',').map(str::trim);
@@ -272,7 +271,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_NAME && text.bytes().all(plain)
 }
 
-/// As journals have it. A call that simply came in is written as its wire, as it was before there were origins.
+/// The form in journals. A direct call is written as its wire, as before origins existed.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {

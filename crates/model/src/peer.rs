@@ -39,9 +39,9 @@ pub struct Dispatch {
     pub want: View,
     /// How many questions the task has had: the next one its peer asks gets this number.
     pub asked: u32,
-    /// The id under which the peer knows it: re-attach instead of calling again, after a crash or to tell it of a cancel.
+    /// The peer's id of the call: re-attach instead of calling again, after a crash or to send it a cancel.
     pub remote: Option<Secret>,
-    /// The peer ended its request with a question; this is the answer, and goes on with the same call.
+    /// The peer ended its request with a question; this is the answer, and continues the same call.
     pub answering: Option<Box<Answering>>,
     /// The place that [`Peer::place`] gave for it.
     pub place: Option<Place>,
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Place {
     }
 }
 
-/// How a place is come by.
+/// How a location is obtained.
 pub enum Placing {
     /// There is one.
     Now(Place),
@@ -117,7 +117,7 @@ pub struct Standing {
     pub score: u8,
     /// How many attempts of a hundred reached it, the latest counting most.
     pub reached: u8,
-    /// How long it takes to answer when it is asked whether it is there.
+    /// How long it takes to answer a health probe.
     pub latency: Option<Duration>,
     /// When it was last reached.
     pub last: Option<Time>,
@@ -136,23 +136,23 @@ pub trait Peer: Send + Sync {
         None
     }
 
-    /// How well it has been reached lately; `None` where nothing has to be reached, or nobody tried.
+    /// How well it was reachable lately; `None` if nothing has to be reached, or nothing was tried.
     fn standing(&self) -> Option<Standing> {
         None
     }
 
-    /// Who stands for what it says of itself; `None` where nothing is looked at.
+    /// Whether its card is signed by a trusted key; `None` if signatures are not checked.
     fn vouched(&self) -> Option<Vouched> {
         None
     }
 
-    /// Can it be asked how an argument could go on?
+    /// Does it offer completions of arguments?
     fn completes(&self) -> bool {
         false
     }
 
-    /// Does a call of this skill under a key it has had go on with what was begun under it, whatever the skill's effects? Then
-    /// the hub may send it again after a crash. That says nothing of a caller who asks twice.
+    /// Does a repeated call of this skill under the same key continue the earlier one, whatever the skill's effects? Then the hub may send
+    /// it again after a crash. This does not cover a caller that asks twice.
     fn resumes(&self, _skill: &Skill) -> bool {
         false
     }
@@ -175,13 +175,13 @@ pub trait Peer: Send + Sync {
         false
     }
 
-    /// What of this call, as its caller made it, it has no use for: told as lost with the outcome. What a wire loses on the way
-    /// is told by whoever writes it.
+    /// What of this call, as its caller made it, the peer cannot use: reported as a loss with the outcome. The encoder reports what a wire
+    /// loses.
     fn loses(&self, _call: &Call) -> Vec<Loss> {
         Vec::new()
     }
 
-    /// Has it a model that can be offered tools of the caller's? Of any other the hub tells that they are lost.
+    /// Does it have a model that can use tools of the caller's? For any other peer the hub reports them as lost.
     fn takes_tools(&self) -> bool {
         false
     }
@@ -199,10 +199,10 @@ pub trait Peer: Send + Sync {
     }
 }
 
-/// Whether what a peer says of itself was signed by somebody who is trusted.
+/// Whether a peer's card was signed by a trusted key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Vouched {
-    /// Nobody signed it.
+    /// It has no signature.
     Unsigned,
     /// By a key that is trusted, which goes by this name.
     Verified(Text),
@@ -224,13 +224,13 @@ impl Vouched {
     }
 }
 
-/// Held by whoever wants to know of a resource. Dropped, its peer need not tell of it any more.
+/// A subscription to a resource. Dropping it ends the subscription at the peer.
 pub struct Following {
     _until_dropped: Box<dyn Send + Sync>,
 }
 
 impl Following {
-    /// What is dropped with it lets go of the resource.
+    /// Dropping `held` ends the subscription.
     pub fn new(held: impl Send + Sync + 'static) -> Following {
         Following { _until_dropped: Box::new(held) }
     }
@@ -249,7 +249,7 @@ pub type Calling = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
 pub enum Reply {
     /// It answered at once. With the answer as it was written, for a caller that speaks the same protocol.
     Done(Box<Finished>, Option<Raw>),
-    /// It goes on: the hub reads its events.
+    /// It continues: the hub reads its events.
     Live(Exchange),
 }
 
@@ -262,7 +262,7 @@ impl std::fmt::Debug for Reply {
     }
 }
 
-/// A call that goes on.
+/// A running call.
 pub type Exchange = Box<dyn Duplex>;
 
 /// The running end of a call. Yields `Emitted`, and `Sent` when it learns more of the remote side.

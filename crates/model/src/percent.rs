@@ -1,11 +1,10 @@
-//! Percent-encoding. Text as one component of an address (RFC 3986, section 2.1): everything but the unreserved characters is
-//! escaped.
+//! Percent-encoding of text as one component of a URL (RFC 3986, section 2.1): everything but the unreserved characters is escaped.
 
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What is escaped in a component.
+/// Characters that are escaped in a component.
 pub const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The text with everything but letters, digits, `-`, `.`, `_` and `~` escaped.
@@ -13,7 +12,7 @@ pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, &RESERVED).to_string()
 }
 
-/// `None` where an escape is broken or the text is not UTF-8: the library would keep the one and replace the other.
+/// `None` for a broken escape, or a text that is not UTF-8: the library would keep the one and replace the other.
 pub fn decoded(text: &str) -> Option<String> {
     let is_whole = |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
     let plain = text.split('%').skip(1).all(is_whole).then(|| percent_decode_str(text))?;

@@ -1,10 +1,10 @@
 //! Cleaning of text from web pages: invisible characters are removed (prompt injection).
 
-/// The longest text that is kept of one value.
+/// The longest text of one value.
 pub const MAX_TEXT: usize = 16 * 1024;
 
-/// Without what cannot be seen: control characters and marks of no width would hide words from people and show them to
-/// models. Lines stay, runs of blanks become one, ends are trimmed.
+/// Removes invisible characters: control characters and zero-width marks would hide words from people and show them to models. Lines stay,
+/// runs of blanks become one, ends are trimmed.
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len().min(MAX_TEXT));
     for c in visible(text) {
@@ -16,7 +16,7 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
-/// Is the text longer than what [`clean`] keeps of one?
+/// Is the text longer than [`clean`] returns?
 pub fn is_cut(text: &str) -> bool {
     text.len() > MAX_TEXT && visible(text).map(char::len_utf8).sum::<usize>() > MAX_TEXT
 }

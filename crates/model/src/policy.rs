@@ -1,11 +1,10 @@
-//! Authorization port. Who may do what: the question, the answer, and the port behind which rules that somebody wrote are
-//! judged.
+//! Authorization port: the question, the answer, and the trait behind which an operator's rules are evaluated.
 //!
-//! There are two steps. [`Judge::could`] is asked when a skill is looked for or listed, before its arguments are known; its
-//! answers can be kept. [`Judge::decide`] is asked once the call is whole. A judge sees one link of a chain at a time: the
-//! chain's rights are the intersection, and that rule is the hub's, not the judge's.
+//! There are two steps. [`Judge::could`] is called when a skill is looked up or listed, before its arguments are known; its answers can be
+//! cached. [`Judge::decide`] is called when the call is complete. A judge sees one link of a chain at a time: the rights of the chain are
+//! the intersection, and the hub applies that rule, not the judge.
 //!
-//! Deliberately absent: any language of rules, and the rule that the hub's own Owner may everything.
+//! Deliberately absent: a rule language, and the rule that the hub's own Owner may do everything.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +29,7 @@ pub enum Action {
     Write,
     /// Bring a peer that others then find.
     Register,
-    /// Say yes to somebody's call.
+    /// Approve a call of another principal.
     Approve,
 }
 
@@ -64,18 +63,18 @@ pub enum Object<'a> {
     Peer(&'a PeerId),
     /// A skill.
     Skill(&'a Skill),
-    /// Something that somebody made.
+    /// An artifact.
     Artifact {
         /// Its id.
         id: &'a str,
-        /// Whose it is.
+        /// The owner of it.
         owner: &'a Owner,
     },
     /// A conversation.
     Conversation {
         /// Its id.
         id: &'a str,
-        /// Whose it is.
+        /// The owner of it.
         owner: &'a Owner,
     },
 }
@@ -89,7 +88,7 @@ pub struct Asked<'a> {
     pub action: Action,
     /// To what.
     pub on: Object<'a>,
-    /// What it came in by; `None` where that is not known yet, as in a list.
+    /// The wire of the call; `None` if that is not known yet, as in a list.
     pub wire: Option<&'a str>,
     /// The lowest trust of what led to it; `None` where that is not known yet.
     pub trust: Option<Trust>,
@@ -97,7 +96,7 @@ pub struct Asked<'a> {
     pub now: Time,
 }
 
-/// What can be said before arguments are known.
+/// The decision before arguments are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Could {
     /// Whatever the arguments.
@@ -108,7 +107,7 @@ pub enum Could {
     No,
 }
 
-/// Which way it went.
+/// Allowed or refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// A rule allows it and none forbids it.
@@ -135,12 +134,11 @@ impl Decision {
     }
 }
 
-/// Rules that somebody wrote, ready to be asked. It never panics and never waits; what it cannot decide it refuses.
+/// Operator rules, ready to be evaluated. It never panics and never waits; what it cannot decide it refuses.
 pub trait Judge: Send + Sync + fmt::Debug {
-    /// Of the rules: a yes is for one version.
+    /// Digest of the rules: an approval is for one version.
     fn version(&self) -> Digest;
-    /// What is decided before the arguments are known. Must agree with [`Judge::decide`]: `No` only where every
-    /// decision would be a refusal.
+    /// The decision before the arguments are known. It must agree with [`Judge::decide`]: `No` only if every decision would be a refusal.
     fn could(&self, asked: &Asked<'_>) -> Could;
     /// The decision about one link and these arguments.
     fn decide(&self, asked: &Asked<'_>, args: Option<&Json>) -> Decision;
@@ -155,15 +153,15 @@ pub struct Source {
     pub text: Text,
 }
 
-/// Who is in which role, besides those whose credential says so: members are written as [`crate::Subject`] is shown, or
-/// `role:NAME` for all members of another role.
+/// Role members, besides those by credential: members are written as [`crate::Subject`] is shown, or `role:NAME` for all members of another
+/// role.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Roles(pub Vec<(Text, Vec<Text>)>);
 
-/// The prefix of a scope that makes whoever bears it a member of a role.
+/// The prefix of a scope that makes its bearer a member of a role.
 pub const ROLE_SCOPE: &str = "role:";
 
-/// What is wrong with rules, and where.
+/// A problem in rules, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw {
     /// The name of the file.
@@ -188,7 +186,7 @@ impl fmt::Display for Flaw {
 pub struct Ruling {
     /// Decides by these rules.
     pub judge: Arc<dyn Judge>,
-    /// What is legal and probably not meant.
+    /// Problems that are legal and probably not intended.
     pub warnings: Vec<Flaw>,
     /// Peers and roles the rules speak of, with their places, to be compared with those there are.
     pub names: Vec<Named>,
@@ -214,7 +212,7 @@ pub enum Noticed {
     Peer,
     /// A role.
     Role,
-    /// Who acts: an agent or a team.
+    /// The acting subject: an agent or a team.
     Agent,
 }
 

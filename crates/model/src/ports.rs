@@ -1,7 +1,7 @@
-//! Storage ports. What durable storage must offer. Drivers implement these; nothing above knows which one runs.
+//! Storage ports: what durable storage must offer. Drivers implement these traits; the code above does not know which driver runs.
 //!
-//! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
-//! cut. Records are opaque to a driver; it never parses one.
+//! A write is acknowledged when it is appended and synced: a future returned here resolves only when the bytes would survive a power cut.
+//! Records are opaque to a driver; it never parses one.
 
 use std::fmt;
 use std::future::Future;
@@ -32,7 +32,7 @@ pub enum StoreFault {
     Moved {
         /// What the writer expected to find.
         expected: u64,
-        /// What is there.
+        /// The actual sequence.
         found: u64,
     },
     /// Nothing is held under this name (any more).
@@ -83,7 +83,7 @@ impl fmt::Display for StoreFault {
     }
 }
 
-/// What the log is told of it.
+/// What is logged of it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Cause(StoreFault);
@@ -129,27 +129,27 @@ pub struct Append {
     pub unique: Option<Unique>,
     /// What lists show of this task, written in the same transaction.
     pub row: Option<TaskRow>,
-    /// How much this task and its owner may keep. Beyond it the oldest tasks of the owner make room where they are finished;
-    /// where they are not, the append is refused as [`StoreFault::Crowded`].
+    /// The limits of this task and its owner. Beyond them the oldest finished tasks of the owner are evicted; if none is finished, the
+    /// append is refused as [`StoreFault::Crowded`].
     pub most: Option<TaskRoom>,
     /// Bytes of content that these records speak of and that is stored elsewhere (blobs). They count for the owner of the task
     /// until it is removed.
     pub beside: u64,
-    /// Whose these records of a topic are. They count in the owner's bytes until they are removed.
+    /// The owner of these records of a topic. They count in the owner's bytes until they are removed.
     pub share: Option<Share>,
 }
 
-/// Who keeps something, and how many bytes they may keep in all. Beyond it their oldest finished tasks make room; where that is
-/// not enough, more is refused as [`StoreFault::Crowded`].
+/// An owner, and its quota in bytes. Beyond it its oldest finished tasks are evicted; if that is not enough, more is refused as
+/// [`StoreFault::Crowded`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
     /// [`crate::Owner`] as text.
     pub owner: Text,
-    /// How many bytes they may keep in all.
+    /// The quota in bytes.
     pub bytes: u64,
 }
 
-/// How much may be kept; without a number there is no bound.
+/// Limits of what is stored; without a number there is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TaskRoom {
     /// Tasks of the owner. Counts for a new one.
@@ -161,12 +161,12 @@ pub struct TaskRoom {
     pub of_task: Option<u64>,
 }
 
-/// Where a log must stand for an append to happen.
+/// The sequence that a log must have for an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// The sequence of the last record before these; 0 for a new log. The first record gets one more.
     At(u64),
-    /// Wherever it stands, the store gives the next sequence: for logs with many writers and no state, audit and topics.
+    /// Any sequence, the store gives the next one: for logs with many writers and no state, audit and topics.
     Any,
 }
 
@@ -181,7 +181,7 @@ pub struct Unique {
     pub until: Time,
 }
 
-/// What became of an append.
+/// The result of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Appended {
     /// Written and synced; the sequence of the last record.
@@ -208,7 +208,7 @@ pub struct TaskRow {
     pub parent: Option<TaskId>,
     /// The skill it went to, as `peer/skill`; `None` until one is chosen.
     pub skill: Option<Text>,
-    /// Where it stands.
+    /// Its phase.
     pub state: TaskPhase,
     /// When it was accepted.
     pub created: Time,
@@ -277,7 +277,7 @@ pub struct TaskFilter {
     pub owner: Option<Text>,
     /// Only those of this conversation.
     pub conversation: Option<ConversationId>,
-    /// Only those that stand here.
+    /// Only tasks in this phase.
     pub state: Option<TaskPhase>,
     /// Only those not done.
     pub live: bool,
@@ -294,7 +294,7 @@ pub struct Changed {
     pub owner: Option<Text>,
     /// Only those of this conversation.
     pub conversation: Option<ConversationId>,
-    /// Only those that stand here.
+    /// Only tasks in this phase.
     pub state: Option<TaskPhase>,
     /// Only those that went to a skill of this peer.
     pub peer: Option<Text>,
@@ -335,7 +335,7 @@ pub trait Journal: Send + Sync {
     fn last(&self, log: Log) -> Pending<'_, u64>;
     /// Keeps the fold of a log up to `upto`, in place of an earlier one. It never replaces records, it saves reading them.
     fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()>;
-    /// The newest fold kept of this log; its `seq` is the last record it holds.
+    /// The newest stored fold of this log; its `seq` is the last record it holds.
     fn latest(&self, log: Log) -> Pending<'_, Option<Stored>>;
     /// The row of a task.
     fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>>;
@@ -345,16 +345,16 @@ pub trait Journal: Send + Sync {
     fn changed(&self, filter: Changed) -> Pending<'_, Vec<TaskRow>>;
     /// How many there are, whatever the page.
     fn count(&self, filter: Changed) -> Pending<'_, u64>;
-    /// Who holds this idempotency key, and the digest of what it asked.
+    /// The task that holds this idempotency key, and the digest of its request.
     fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>>;
     /// Removes finished tasks, topics and audit lines by their rules, and keys whose window has passed.
     fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed>;
     /// Removes one task and all that belongs to it: its journals, its keys, and the tasks it started.
     fn forget(&self, task: TaskId) -> Pending<'_, bool>;
-    /// Removes all records of a topic and its fold. Its sequence goes on.
+    /// Removes all records of a topic and its fold. Its sequence continues.
     fn clear(&self, topic: TopicId) -> Pending<'_, ()>;
-    /// Puts other bytes in place of one record; false when there is none. For the audit, whose chain holds without what somebody
-    /// has the right to have forgotten, and for records of a topic that nobody needs any more.
+    /// Replaces the bytes of one record; false if there is none. For the audit log, whose chain holds without a redacted line, and for
+    /// records of a topic that are not needed any more.
     fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool>;
     /// Removes all tasks of an owner; returns how many.
     fn forget_owner(&self, owner: &str) -> Pending<'_, u64>;
@@ -415,24 +415,24 @@ impl Item {
 /// When a put may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Whatever is there.
+    /// In any case.
     Anything,
     /// Nothing is stored under the key, or it has expired.
     Absent,
-    /// If what is there has this revision.
+    /// If the current value has this revision.
     Revision(u64),
 }
 
-/// Whose something new is, and how much of its kind they may keep.
+/// The owner of a new item, and its limits for this kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
-    /// What is counted, in words that they may read: things of several kinds may be counted as one.
+    /// What is counted, in words that the owner may read: several kinds may be counted as one.
     pub of: &'static str,
     /// [`crate::Owner`] as text.
     pub owner: Text,
-    /// How many of its kind they may keep.
+    /// How many of this kind the owner may store.
     pub most: u64,
-    /// Bytes of all that is theirs; without a number there is no bound. Their oldest finished tasks make room.
+    /// Bytes of everything that the owner stores; without a number there is no bound. Its oldest finished tasks are evicted.
     pub bytes: Option<u64>,
     /// Bytes of content that the record speaks of and that is stored elsewhere (blobs). They count until it is removed.
     pub beside: u64,
@@ -452,11 +452,11 @@ pub trait Records: Send + Sync {
         expect: Expect,
         now: Time,
     ) -> Pending<'_, u64>;
-    /// As a put in place of the item's revision (0: of what is absent), for somebody who may keep so much:
-    /// [`StoreFault::Crowded`] beyond it. What has expired counts until it is removed.
+    /// Puts the item if its revision is current (0: if absent), within the owner's limits: [`StoreFault::Crowded`] beyond them. Expired
+    /// items count until they are removed.
     fn put_within(&self, room: Room, kind: &'static str, item: Item, now: Time) -> Pending<'_, u64>;
-    /// The same content, written another way (sealed by another key): revision and expiry stay as they are. False when what is
-    /// there is not of this revision.
+    /// The same content in another form (sealed by another key): revision and expiry stay as they are. False if the current value has
+    /// another revision.
     fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool>;
     /// Removes and returns it: a one-time secret is taken, never read twice.
     fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
@@ -487,7 +487,7 @@ pub trait BlobWriter: Send {
 
 /// Content-addressed bytes.
 pub trait Blobs: Send + Sync {
-    /// Begins a blob whose bytes come in pieces.
+    /// Begins a blob whose bytes arrive in pieces.
     fn create(&self) -> Pending<'_, Box<dyn BlobWriter>>;
     /// Is it held, and how long is it?
     fn info(&self, digest: Digest) -> Pending<'_, Option<BlobInfo>>;

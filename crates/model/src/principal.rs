@@ -48,7 +48,7 @@ impl Principal {
         self.links.iter().any(|link| link.subject == Subject::Anonymous)
     }
 
-    /// The same caller without its proofs: what is stored beside what belongs to it.
+    /// The same caller without its proofs, as it is stored beside its data.
     pub fn owner(&self) -> Owner {
         Owner(self.links.iter().map(|link| link.subject.clone()).collect())
     }
@@ -57,18 +57,18 @@ impl Principal {
 /// One party of a chain, how it is known and what it was lent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Who it is.
+    /// The subject.
     pub subject: Subject,
     /// How that is known.
     pub proof: Proof,
-    /// What its credential reaches: patterns over `peer/skill` (`*` is everything), and the words `approve`, `register` and
-    /// `role:NAME`. Empty reaches only what is public. The hub's owner and anonymous callers need none.
+    /// The scopes of its credential: patterns over `peer/skill` (`*` is everything), and the words `approve`, `register` and `role:NAME`.
+    /// Without scopes it reaches public skills only. The hub's owner and anonymous callers need none.
     pub scopes: Vec<Text>,
     /// When its proof expires; `None` is never.
     pub until: Option<Time>,
 }
 
-/// Who can act.
+/// The kinds of principals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Subject {
     /// A caller that proved nothing. All of them are one subject.
@@ -83,8 +83,8 @@ pub enum Subject {
     Device(PeerId),
     /// Another hub.
     Hub(HubId),
-    /// Whoever tells devices what to do and is known by their key. Its name is its own choice, so it is nobody else's: neither
-    /// an agent of this hub nor a device.
+    /// An orchestrator of devices, authenticated by their shared key. It chooses its own name, so the name is a namespace of its own: it is
+    /// neither an agent of this hub nor a device.
     Orchestrator(Text),
 }
 
@@ -125,15 +125,15 @@ pub enum Proof {
     InProcess,
 }
 
-/// Whose a task, key, seal or artifact is: the subjects of the chain, without proofs, scopes or expiry, so a refreshed
-/// token is the same owner.
+/// The owner of a task, key, seal or artifact: the subjects of the chain, without proofs, scopes or expiry, so a refreshed token is the
+/// same owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Owner(pub Arc<[Subject]>);
 
-/// The subjects with `>` between them. No two owners have the same text, whatever their names hold: a `>` of a name is doubled, and
-/// NUL, which stands between an owner and what is kept for it, is `>0`. No subject begins with either, so a text is read in one way
-/// only, and names without them are spelt as they are.
+/// The subjects with `>` between them. No two owners have the same text, whatever their names hold: a `>` of a name is doubled, and NUL,
+/// which separates an owner from its data in keys, is `>0`. No subject begins with either, so a text is read in one way only, and names
+/// without them are spelt as they are.
 impl std::fmt::Display for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         use std::fmt::Write;
@@ -147,7 +147,7 @@ impl std::fmt::Display for Owner {
     }
 }
 
-/// Writes what is no separator.
+/// Writes a name with its separators escaped.
 struct Spelt<'a, 'f>(&'a mut std::fmt::Formatter<'f>);
 
 impl std::fmt::Write for Spelt<'_, '_> {
@@ -188,7 +188,7 @@ impl std::str::FromStr for Owner {
     }
 }
 
-/// What is written like nobody.
+/// A text that is not a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownSubject;
 

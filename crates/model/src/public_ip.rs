@@ -1,5 +1,5 @@
-//! Public IP addresses (SSRF guard). Which addresses anyone can reach, and which only those inside: by the registries of
-//! special-purpose addresses that IANA keeps (RFC 6890). What is not known to be reachable by anyone is taken for inside.
+//! Public IP addresses (SSRF guard): distinguishes globally reachable addresses from internal ones by IANA's registries of special-purpose
+//! addresses (RFC 6890). An address that is not known to be globally reachable counts as internal.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::secret::Secret;
 use crate::visit::WebLink;
 
-/// Something that an exchange needs before it can go on.
+/// Something that an exchange needs before it can continue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// Its task and its number there.
@@ -21,24 +21,24 @@ pub struct Question {
     pub kind: QuestionKind,
     /// What is asked, in words for people.
     pub text: Text,
-    /// Who wants to know: the hub before a call, or the peer during it.
+    /// The party that asks: the hub before a call, or the peer during it.
     pub asked_by: Party,
-    /// When the exchange goes on without an answer.
+    /// When the exchange continues without an answer.
     pub expires: Time,
     /// The callee's opaque state; goes back with the answer.
     pub resume: Option<Secret>,
-    /// What the callee calls it among those it asks together. A wire that names questions keeps the name. Boxed, because it
-    /// is seldom there and every event has room for a question.
+    /// The callee's name of it among the questions that it asks together. A wire that names questions keeps the name. Boxed, because it is
+    /// rare and every event has space for a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Box<Text>>,
 }
 
-/// Approvers: an answer is taken through any door from whom policy lets `approve`.
+/// Who may answer. Approvers: an answer is accepted by any protocol from a principal that policy lets `approve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Addressee {
     /// The caller of the exchange.
     Caller,
-    /// Whoever policy lets approve, through any protocol.
+    /// Every principal that policy lets approve, through any protocol.
     Approvers,
 }
 
@@ -61,7 +61,7 @@ pub enum QuestionKind {
         /// What the credential must allow.
         scopes: Vec<Text>,
     },
-    /// Open a page and do there what it says, such as sign in or pay.
+    /// Open a page and follow it, such as to sign in or pay.
     Visit {
         /// The page.
         url: WebLink,
@@ -216,8 +216,8 @@ pub struct Confirm {
     /// Absent where a peer asks, and in journals of hubs that did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Box<Basis>>,
-    /// The question that this one passes on: the run of an agent or a team asks its caller what a call of its own waits for.
-    /// Never taken from a peer.
+    /// The question that this one relays: the run of an agent or a team asks its caller about a pending question of its own call. Never
+    /// taken from a peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relays: Option<QuestionId>,
 }
@@ -249,7 +249,7 @@ pub enum Reason {
     Spends,
     /// Plain words led to a skill that writes.
     PlainWords,
-    /// Nobody described what the skill does.
+    /// No source described the effects of the skill.
     UnknownEffects,
 }
 
@@ -268,8 +268,8 @@ impl Reason {
 }
 
 impl Confirm {
-    /// What a peer wants approved, by its own word. `shown` is all that it said of it: an approval is for exactly that. A
-    /// request that names no skill is one all the same.
+    /// What a peer wants approved, by its own description. `shown` is the digest of all of it: an approval is for exactly that. A request
+    /// without a skill is valid too.
     pub fn asked_by(peer: &PeerId, shown: Digest, skill: Option<&str>, args: Option<Json>) -> Confirm {
         let named = skill.and_then(|skill| skill.parse().ok());
         Confirm {

@@ -1,5 +1,5 @@
-//! Secrets. Bytes that must not be seen. There is no way to print one, and a value refuses to be written to the journal:
-//! records hold a [`SecretRef`], the value is an encrypted record with an expiry. Its memory is wiped when it goes.
+//! Secrets: bytes that must not be shown. A secret cannot be printed and refuses to be serialized to the journal: records hold a
+//! [`SecretRef`], and the value is an encrypted record with an expiry. Its memory is wiped on drop.
 
 use std::fmt;
 

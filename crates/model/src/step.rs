@@ -1,5 +1,4 @@
-//! A step: one thing that is done on the way to an answer. A call that an agent makes, a tool that its caller runs for it, a
-//! turn of a member of a team.
+//! Steps of the work on an answer: a call by an agent, a tool that its caller runs for it, a turn of a member of a team.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +7,7 @@ use crate::content::{Body, Part, Provenance, cut, head};
 use crate::id::{SkillId, StepId, Text};
 use crate::json::Json;
 
-/// Bytes of a step's arguments, and of what came of it: both travel in every stream and stand in the journal.
+/// Bytes of a step's arguments, and of its result: both are in every stream and in the journal.
 pub const MAX_STEP: usize = 16 * 1024;
 /// Bytes of what a step is called.
 const MAX_TITLE: usize = 256;
@@ -21,19 +20,19 @@ pub struct Step {
     /// The step as part of which it is done: a member's turn, the call of another agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<StepId>,
-    /// What is called; none for a member's turn and for a tool of the caller's.
+    /// The called skill; none for a member's turn and for a tool of the caller's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillId>,
-    /// For people: what is called, or who has the turn.
+    /// For people: the skill, or the member.
     pub title: Text,
     /// By the effects of the skill.
     pub kind: StepKind,
-    /// How it stands with this event.
+    /// Its state with this event.
     pub state: StepState,
     /// Without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
-    /// What came of it, once it is over.
+    /// Its result, once it has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
@@ -48,17 +47,17 @@ pub enum StepKind {
     Edit,
     /// It destroys something.
     Delete,
-    /// Somebody else thinks about it: an agent, a team, a member.
+    /// Reasoning of another party: an agent, a team, a member.
     Think,
-    /// Nobody described what it does.
+    /// No source described its effects.
     Other,
 }
 
-/// How a step stands. Each ends once.
+/// The state of a step. Each ends once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
-    /// Not begun: it waits for an approval, a place, or whoever runs it.
+    /// Not begun: it waits for an approval, a slot, or its executor.
     Pending,
     /// It was sent, or the member has its turn.
     Running,
@@ -117,14 +116,14 @@ impl StepState {
 }
 
 impl Step {
-    /// The same within another: what was said and returned there is for whoever may read that run, and not for the reader of this.
+    /// The same step within another one: its texts and results are for readers of that run, and not for the reader of this one.
     #[must_use]
     pub fn within(&self, parent: &StepId) -> Step {
         let parent = self.parent.clone().unwrap_or_else(|| parent.clone());
         Step { parent: Some(parent), args: None, parts: Vec::new(), ..self.clone() }
     }
 
-    /// One line for a wire that has progress and no steps. What is done within a step, or by a member, is not for that line.
+    /// One line for a wire that has progress and no steps. Steps within a step, or of a member, are not in it.
     pub fn note(&self) -> Option<String> {
         let skill = self.skill.as_ref().filter(|_| self.parent.is_none())?;
         match self.state {
@@ -134,7 +133,7 @@ impl Step {
         }
     }
 
-    /// As much of it as travels: what is longer is cut, and says so. Files stay where they are.
+    /// Truncates it to the size that is sent, and marks it. Files are not changed.
     pub fn bounded(&mut self) {
         if self.title.len() > MAX_TITLE {
             self.title = format!("{}…", head(&self.title, MAX_TITLE)).into();

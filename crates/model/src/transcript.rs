@@ -1,4 +1,4 @@
-//! Transcript. What an exchange said and made on its way, for a reader that tells it as one answer: bounded, whatever the peer
+//! Transcript: the texts and artifacts of an exchange, collected for a protocol that returns one answer. It is bounded, whatever the peer
 //! streams.
 
 use std::collections::BTreeMap;
@@ -15,16 +15,16 @@ use crate::loss::Loss;
 pub const MAX_SAID: usize = 16 * 1024 * 1024;
 /// The same for artifacts. The task machine refuses a peer that makes more; a transcript does not depend on it.
 pub const MAX_MADE: usize = 64 * 1024 * 1024;
-/// How many losses a transcript and a task keep in memory.
+/// How many losses a transcript and a task hold in memory.
 pub const MAX_LOSSES: usize = 1_000;
 
-/// Which message is the answer, and which artifacts belong to it, is known at the end: until then all of them are held. Text that comes
-/// in pieces is held as one text.
+/// The answer and its artifacts are known at the end only: until then all messages and artifacts are held. Text in pieces is held as one
+/// text.
 #[derive(Debug, Default)]
 pub struct Transcript {
-    /// Which way was taken.
+    /// The selected route.
     pub route: Option<Route>,
-    /// The first [`MAX_LOSSES`] of what the peer could not be told, or could not tell.
+    /// The first [`MAX_LOSSES`] losses on the way to the peer and back.
     pub losses: Vec<Loss>,
     messages: BTreeMap<MessageId, Joined>,
     said: usize,
@@ -36,12 +36,12 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Of what is said alone: the answer names its artifacts and does not hold them.
+    /// A transcript of messages alone: the answer names its artifacts and does not hold them.
     pub fn of_messages() -> Transcript {
         Transcript { leaves_artifacts: true, ..Transcript::default() }
     }
 
-    /// Takes what comes next. A fault where it is more than is held: then there is no answer to tell.
+    /// Adds the next record. A fault if it exceeds the bound: then there is no answer.
     pub fn push(&mut self, record: &Record) -> Result<(), Fault> {
         let Record::Emitted { event, losses, .. } = record else { return Ok(()) };
         let room = MAX_LOSSES.saturating_sub(self.losses.len());
@@ -83,8 +83,8 @@ impl Transcript {
         Fault::new(FaultKind::TooLarge, origin, "the peer's answer is larger than one exchange may hold")
     }
 
-    /// The end with the whole answer as its parts: what was said under [`Output::said`], the output's own parts, then what its artifacts
-    /// hold, each part under its artifact's name. What else was said and made on the way is not what was asked for, and is let go.
+    /// The end with the whole answer as its parts: the text under [`Output::said`], the output's own parts, then the content of its
+    /// artifacts, each part under its artifact's name. Other messages and artifacts are not part of the answer, and are dropped.
     pub fn whole(&mut self, finished: &Finished) -> Finished {
         let Output { said, parts, structured, artifacts } = &finished.output;
         let mut messages = std::mem::take(&mut self.messages);
@@ -107,7 +107,7 @@ impl Transcript {
     }
 }
 
-/// Parts as they come, of which the last may be a text that goes on.
+/// Parts in their order, of which the last may be a text that continues.
 #[derive(Debug, Default)]
 struct Joined {
     parts: Vec<Part>,

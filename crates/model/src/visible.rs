@@ -1,10 +1,8 @@
-//! Display of untrusted text. Texts of others as a person can trust to see them: what is invisible, or changes how the rest is
-//! seen, is spelt out.
+//! Safe display of untrusted text: invisible characters, and characters that change how the rest is displayed, are escaped.
 //!
-//! A text may hold characters that turn the order of what follows (U+202E, U+2066), that are not there to the eye (zero
-//! widths, tags, fillers), or that pile up over a line. Whoever reads such a text decides on something else than what it
-//! says (Unicode TR 36, TS 39). They are written as `\u{202e}`. Letters of every script, and the marks that belong to them,
-//! stay as they are.
+//! A text may hold characters that reverse the order of what follows (U+202E, U+2066), that are invisible (zero widths, tags, fillers), or
+//! that pile up over a line. A person who reads such a text decides on something other than what it says (Unicode TR 36, TS 39). They are
+//! written as `\u{202e}`. Letters of every script, and the marks that belong to them, are unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -22,7 +20,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     spelt(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
 }
 
-/// JSON with the same meaning, in which nothing is hidden: what is invisible in its strings is escaped as JSON escapes it.
+/// JSON with the same meaning, in which nothing is hidden: invisible characters in its strings are escaped as JSON escapes them.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     let hidden = |c: char| !c.is_ascii() && stands(c) == Stands::Hidden;
     if !json.contains(hidden) {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::address::{Address, BadAddress, Origin};
 use crate::id::{PeerId, Text, Uri};
 
-/// A longer one is nobody's.
+/// A longer link is refused.
 const LONGEST: usize = 8 * 1024;
-/// Stands for a link in an old record that would not be passed on today. No such name exists (RFC 6761 section 6.4).
+/// Replaces a link of an old record that would be refused today. No such name exists (RFC 6761 section 6.4).
 const REFUSED: &str = "https://refused.invalid/";
 
-/// A link that may be shown to a person: `https`, or `http` on this machine, without a user or a password in it, in letters
-/// that show what they are. Whatever a peer supplies becomes one of these, or is refused.
+/// A link that may be shown to a person: `https`, or `http` on this machine, without a user or a password in it, in characters that cannot
+/// be confused. Every link of a peer becomes one of these, or is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebLink {
     text: Uri,
@@ -38,7 +38,7 @@ pub enum BadLink {
 }
 
 impl WebLink {
-    /// Reads what somebody else supplies.
+    /// Reads a link that somebody else supplied.
     pub fn parse(text: &str) -> Result<WebLink, BadLink> {
         let link = WebLink::of_hub(text)?;
         if link.origin.secure || link.origin.is_loopback() { Ok(link) } else { Err(BadLink::Plain) }

@@ -1,5 +1,5 @@
-//! Memory size. About how many bytes things take of memory, for whoever bounds what is held. Parts, chunks, questions and
-//! messages between agents say it where they are defined.
+//! Approximate memory size of values, for code that bounds what it holds. Parts, chunks, questions and messages between agents implement it
+//! where they are defined.
 
 use crate::call::{Ask, Call, ClientTool};
 use crate::content::{Input, Part};
@@ -74,7 +74,7 @@ impl Event {
 }
 
 impl Step {
-    /// With its arguments and what came of it.
+    /// With its arguments and its result.
     pub fn weight(&self) -> usize {
         size_of::<Step>()
             + self.title.len()

@@ -1,5 +1,5 @@
-//! Protocol name and original message. The protocol a call or a definition came by, and what was written in it: for a peer or
-//! caller that speaks the same one.
+//! Name of the protocol that a call or a definition arrived by, and its original message, for a peer or caller that speaks the same
+//! protocol.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::Json;
 
-/// A protocol and generation, such as `mcp/2026-07-28`. Core only compares it, for the raw lane and for counting.
+/// A protocol and generation, such as `mcp/2026-07-28`. The model only compares it, for relaying original messages and for counting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Wire(pub Cow<'static, str>);

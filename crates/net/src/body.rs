@@ -1,5 +1,5 @@
-//! Body limits and stall timeout. Reading a body: never more than the limit, never slower than patience allows: neither the next
-//! piece, nor the whole, for which time is earned by what has come. So a byte now and then holds no place for long.
+//! Body limits and stall timeout: reads a body within its size limit, with a timeout for the next piece and for the whole. The time for the
+//! whole grows with the bytes received, so a byte now and then does not occupy a connection for long.
 
 use std::time::Duration;
 

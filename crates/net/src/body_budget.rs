@@ -1,14 +1,15 @@
-//! Body budget (backpressure): how many bytes of requests are held at once, by all callers together. One body has its own limit;
-//! without this one, many of them at once could take all the memory there is.
+//! Body budget (backpressure): the bytes of requests that all callers together may hold in memory at once. One body has its own limit;
+//! without this budget, many of them at once could take all memory.
 //!
-//! A body holds room from its first bytes until its answer begins, since until then it is in memory. Small ones hold none, so
-//! plain calls go on whatever the large ones do, and pay nothing. One that says its length takes all of that as soon as it is
-//! not small any more, so that what was begun can end; one that does not takes more as it grows. Who finds no room waits a
-//! moment and is then refused as busy, in its protocol's own form. Who holds some and hardly sends gives way to who waits.
+//! A body holds its part of the budget from its first bytes until its answer begins, since until then it is in memory. Small bodies take
+//! nothing from the budget, so plain calls proceed at no cost whatever the large ones do. A body with a declared length reserves all of it
+//! as soon as it is not small any more, so that what was begun can end; one without reserves more as it grows. A body without budget waits
+//! a moment and is then refused as busy, in its protocol's own form. A sender that holds budget and hardly sends gives it up to those that
+//! wait.
 //!
-//! What is made of a body counts too: many small values take many times their bytes, so they are counted as they come.
+//! Decoded values count too: many small values take many times their bytes, so they are counted while they arrive.
 //!
-//! Messages of WebSockets count as bodies do (see [`crate::counted`]). What is written to disk as it comes (uploads) does not.
+//! Messages of WebSockets count as bodies do (see [`crate::counted`]). Uploads, which are written to disk while they arrive, do not.
 
 use std::pin::Pin;
 use std::sync::Arc;

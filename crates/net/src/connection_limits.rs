@@ -1,8 +1,8 @@
-//! Connection limits: so many at once, and so many of them from one address, so that nobody takes all.
+//! Connection limits: a total, and a limit for one address, so that no client takes all connections.
 //!
-//! With no place free the next connections wait where the system keeps them, and are taken in their order. One address that has
-//! as many as it may is turned away at once: it would only wait for itself. An address of IPv6 is its network of 64 bits, of which
-//! one machine may have all.
+//! When the total is reached, further connections wait in the system's accept queue and are taken in their order. An address at its own
+//! limit is refused at once, because it would only wait for itself. An IPv6 address counts as its network of 64 bits, because one machine
+//! may own all of it.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,8 +1,7 @@
-//! Safe serving of untrusted content. Content that somebody else supplied, as it goes to whoever fetches it: bytes, whatever they
-//! claim to be.
+//! Safe serving of untrusted content: content that somebody else supplied is served as plain bytes, whatever type it claims.
 //!
-//! With its own media type a stored page would be one of the hub's origin, and a stored script one that the hub's own pages may
-//! load. So no browser is told what it is; a program reads it in a header of the hub's own, and in what the hub says about it.
+//! With its own media type a stored page would run in the hub's origin, and a stored script could be loaded by the hub's own pages. So
+//! browsers never receive the media type; programs read it in a header of the hub's own, and in the hub's description of the content.
 
 use http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};

@@ -1,9 +1,8 @@
-//! Memory accounting of WebSockets (backpressure). What a WebSocket holds of memory while a message comes, counted as its bytes are
-//! read: the library hands out whole messages only, so that fragments without end, and one long frame that never ends, would be seen
-//! by nobody.
+//! Memory accounting of WebSockets (backpressure): counts the bytes of a message while they are read. The library returns whole messages
+//! only, so endless fragments, or one long frame that never ends, would otherwise be unbounded.
 //!
-//! Heads of frames are read here too (RFC 6455 section 5.2), nothing else of them. A message that is not small holds room
-//! among all bodies ([`crate::body_budget`]), and one that was begun must end in time: pings and pongs in between earn it none.
+//! Only the headers of frames are parsed here (RFC 6455 section 5.2). A message that is not small takes its part of the body budget
+//! ([`crate::body_budget`]), and must end in time once it was begun: pings and pongs in between do not extend the time.
 
 use std::collections::VecDeque;
 use std::io;

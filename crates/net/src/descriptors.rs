@@ -1,5 +1,5 @@
-//! File descriptor limit (`RLIMIT_NOFILE`): the system gives a process so many, and every connection takes one. What strangers may
-//! take is bounded by that, so that the store, peers and the Owner's socket always have theirs.
+//! File descriptor limit (`RLIMIT_NOFILE`): every connection takes a descriptor. Connections of strangers are bounded by this limit, so
+//! that the store, peers and the Owner's socket always have descriptors left.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

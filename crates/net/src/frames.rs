@@ -1,6 +1,6 @@
-//! WebSocket server. What every WebSocket that comes to the hub does alike: a frame leaves in time or the other side is gone; what
-//! arrives is a message, a sign of life or the end; and the end is said, if there is anybody to hear it. What messages mean, and when
-//! silence is death, is each protocol's own.
+//! WebSocket server, shared by all protocols: a frame is sent in time or the connection is closed; incoming frames are messages, signs of
+//! life or the end; and a close frame is sent if the peer is still connected. The protocol decides what messages mean and when silence ends
+//! a connection.
 
 use std::sync::Arc;
 use std::task::Poll;

@@ -1,5 +1,5 @@
-//! Offloading of large messages: they are decoded beside the workers that serve everybody, and few at a time: decoding tens of
-//! megabytes takes seconds, in which a worker would answer nobody. Small ones are worked on where they are.
+//! Offloads the decoding of large messages to a few threads of their own: decoding tens of megabytes takes seconds, in which a worker would
+//! serve nobody. Small messages are decoded in place.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
-//! Connections in and out. Nothing here knows a protocol.
+//! Network connections, inbound and outbound. Nothing here knows a protocol.
 //!
-//! In: [`accept`] (the accept loop), [`tls`] and [`tls_settings`], [`connection`] (what is known of one), [`connection_limits`] (connection limits),
-//! [`descriptors`] (how many files the system allows), [`stall_timeout`] (stall timeouts), [`body`], [`body_budget`] and [`large`] (bodies within a memory
-//! budget), [`upgrade`], [`frames`] and [`counted`] (WebSockets within the same bounds), [`contained`] (content that a browser must not run).
-//! Out: [`client`].
+//! In: [`accept`] (the accept loop), [`tls`] and [`tls_settings`], [`connection`] (facts about one), [`connection_limits`] (connection
+//! limits), [`descriptors`] (the file descriptor limit), [`stall_timeout`] (stall timeouts), [`body`], [`body_budget`] and [`large`]
+//! (bodies within a memory budget), [`upgrade`], [`frames`] and [`counted`] (WebSockets within the same bounds), [`contained`] (content
+//! that a browser must not run). Out: [`client`].
 
 pub mod accept;
 pub mod body;

@@ -1,9 +1,9 @@
-//! Stall timeout. A client that says nothing, or asks and then does not read, keeps its place for a while, not for ever.
+//! Stall timeout: a client that sends nothing, or requests and then does not read, is disconnected after a while.
 //!
-//! [`StallTimeout`] watches the connection: a beginning that does not come, and bytes that nobody takes, end it. [`Outgoing`] watches the streams within it, because a
-//! client of HTTP/2 may read its connection and still take nothing of one stream. Deliberately absent: a least speed. Whoever
-//! takes a little from time to time is slow, not gone; and because HTTP/2 takes some 400 KiB of a stream ahead of its reader, a
-//! stream is given more time than a connection.
+//! [`StallTimeout`] watches the connection: it ends when no request begins, and when sent bytes are not read. [`Outgoing`] watches the
+//! streams within it, because an HTTP/2 client may read its connection and still take nothing of one stream. Deliberately absent: a minimum
+//! speed. A client that reads a little from time to time is slow, not gone; and because HTTP/2 takes some 400 KiB of a stream ahead of its
+//! reader, a stream is given more time than a connection.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! From a request to a WebSocket: HTTP/1.1 upgrade (RFC 6455 section 4.2) and HTTP/2 extended CONNECT (RFC 8441).
+//! Upgrades a request to a WebSocket: HTTP/1.1 upgrade (RFC 6455 section 4.2) and HTTP/2 extended CONNECT (RFC 8441).
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What a decision costs, apart from everything around it: microseconds for one question that was asked before and one that
-//! was not, and for rules that look at arguments, among so many rules. Prints one line of JSON.
+//! Measures the cost of a decision alone: microseconds for a cached question, for a new question, and for rules that read arguments, with a
+//! given number of rules. Prints one line of JSON.
 //!
 //! `cargo run --release --package interlingua-policy --example cost -- 10000`
 

@@ -1,5 +1,4 @@
-//! Rule index. Rules sorted by what they are about, so that a question meets only those that can matter, however many there
-//! are.
+//! Rule index: sorts rules by what they apply to, so that a question is evaluated against relevant rules only, however many there are.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
-//! Policy evaluation. Asking the rules. What does not depend on arguments or the time of day is decided once for each caller,
-//! action and object, and kept; the rest is put to Cedar with what its rules look at.
+//! Policy evaluation. A decision that does not depend on arguments or the time of day is made once for each caller, action and object, and
+//! cached; other decisions are evaluated by Cedar with what their rules read.
 //!
-//! A rule that fails to evaluate refuses the call: Cedar alone would pass over it, and a prohibition would be lost.
+//! A rule that fails to evaluate refuses the call: Cedar alone would skip it, and a prohibition would be lost.
 
 use std::sync::Arc;
 

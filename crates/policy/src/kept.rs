@@ -1,8 +1,8 @@
 //! Decision cache, keyed by the question.
 //!
-//! A question is looked up by a digest of its own and then compared in full, so that no two can be taken for one another. How
-//! many are kept is bounded by two generations: what is asked for again moves to the younger one, and when that is full the
-//! older one is dropped. Nothing grows old by itself: rules that are read anew are another judge.
+//! A question is looked up by its digest and then compared in full, so no two questions can be confused. Two generations bound the size: an
+//! entry that is used again moves to the younger one, and when that is full the older one is dropped. Entries do not expire: reloaded rules
+//! are a new judge.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};

@@ -1,12 +1,12 @@
-//! Authorization rules in Cedar. Rules on who may do what, written in Cedar: read and checked ([`load`]), sorted so that only
-//! those that can matter are looked at ([`index`]), asked ([`judge`]).
+//! Authorization rules in Cedar: read and checked ([`load`]), indexed so that only relevant rules are evaluated ([`index`]), and evaluated
+//! ([`judge`]).
 //!
-//! `world.cedarschema` is what rules can speak of; [`world`] makes Cedar's entities of the model. What a rule looks at is
-//! found out when it is read ([`reads`]), so that arguments and the time of day are looked at only for rules that ask for
-//! them, and everything else is decided once and [`kept`].
+//! `world.cedarschema` defines what rules can refer to; [`world`] converts the model to Cedar's entities. Which inputs a rule reads is
+//! determined when it is loaded ([`reads`]), so arguments and the time of day are passed only to rules that need them, and every other
+//! decision is made once and [`kept`].
 //!
-//! Deliberately absent: files, the chain of principals and its intersection, and the hub's Owner, who is never asked about.
-//! It is a crate of its own because Cedar is heavy, and because nothing but the program needs it.
+//! Deliberately absent: files, the chain of principals and its intersection, and the hub's Owner, for whom no rule is evaluated. It is a
+//! crate of its own because Cedar is heavy, and because nothing but the program needs it.
 
 mod index;
 mod judge;

@@ -1,4 +1,4 @@
-//! Rule loader. From files to rules: parsed, held against the schema, named, and every problem told with its place.
+//! Rule loader: parses rule files, checks them against the schema, names the rules, and reports every problem with its position.
 
 use std::collections::HashMap;
 use std::sync::Arc;

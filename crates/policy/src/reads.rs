@@ -1,5 +1,5 @@
-//! Rule analysis. What a rule looks at besides who, what and on what: found out when it is read, by walking through its
-//! conditions.
+//! Rule analysis: determines which inputs a rule reads besides principal, action and resource, by walking through its conditions when it is
+//! loaded.
 //!
 //! Cedar's JSON form of a policy is walked because it is the documented one. A rule that would hide what it looks at, by
 //! passing the whole `context` on or by computing the name of an argument, is refused.

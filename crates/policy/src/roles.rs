@@ -1,5 +1,4 @@
-//! Role membership. Which roles somebody is in: those of the credential, those that configuration gives, and what these are
-//! part of.
+//! Role membership of a principal: the roles of its credential, the roles from the configuration, and the roles that contain these.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
-//! A running program as an exchange: records as they come, and a cancel that may still go in.
+//! A running program as an exchange: its records as they arrive, and cancellation.
 //!
-//! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the work
-//! down and dropping the exchange ends it.
+//! Nothing runs by itself: the work advances when the hub requests the next record, so a slow reader slows the work down (backpressure) and
+//! dropping the exchange ends it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,8 +1,7 @@
-//! System information. What this machine says of itself: its system, processors, memory, disk, graphics, network and load, as
-//! of now.
+//! System information: the current system, processors, memory, disk, graphics, network and load of this machine.
 //!
-//! Read from `/proc` and `/sys` where there are such; elsewhere what the standard library knows. Nothing is started and nobody
-//! is asked, so that looking costs little and can be done often.
+//! It is read from `/proc` and `/sys` where they exist; elsewhere from the standard library. No program is started and no service is
+//! queried, so reading is cheap and can be done often.
 
 use std::collections::BTreeMap;
 use std::fs;

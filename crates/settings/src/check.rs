@@ -1,5 +1,4 @@
-//! Validation helpers. What checks of settings share: where they put what they find, and what is asked of addresses, patterns
-//! and PEM files.
+//! Validation helpers for settings: collecting problems with their positions, and the checks of addresses, patterns and PEM files.
 
 use std::path::Path;
 

@@ -1,10 +1,9 @@
-//! Building blocks of settings. What the settings of every component are made of: values with units, secrets, what is common to
-//! all peers, places in a file, and what is wrong at them.
+//! Building blocks of settings: values with units, secrets, the settings common to all peers, positions in a file, and problems at them.
 //!
-//! [`document`] gives a tree whose values know their places; [`check`] gathers what types cannot say; [`watch`] says when a file
-//! has changed. Each component has its own section, made of these, and checks it itself.
+//! [`document`] gives a tree whose values have positions; [`check`] checks what types cannot express; [`watch`] reports when a file has
+//! changed. Each component defines its own section from these and checks it itself.
 //!
-//! Deliberately absent: the sections, and the file as a whole, which is put together from them.
+//! Deliberately absent: the sections, and the file as a whole, which is assembled from them.
 
 pub mod check;
 pub mod document;

@@ -1,6 +1,6 @@
-//! Phrases. Sentences that mean a skill of a peer, as an operator writes them, in the grammar of `interlingua_machines::words`.
+//! Phrases: sentences that an operator maps to a skill of a peer, in the grammar of `interlingua_machines::words`.
 //!
-//! Deliberately absent: what is wrong with a phrase. That needs the peer, and the sentences that the hub answers itself.
+//! Deliberately absent: the validation of a phrase. It needs the peer, and the sentences that the hub answers itself.
 
 use indexmap::IndexMap;
 use interlingua_model::{Phrase, Text};

@@ -1,5 +1,4 @@
-//! Configuration problems. What is wrong with a configuration: in which of its files and where, what, and what was probably
-//! meant.
+//! Configuration problems: the file and position, what is wrong, and what was probably meant.
 //!
 //! [`Problem`]'s `Display` is one line and quotes nothing from the file, so it may go to a log. [`Problem::render`] adds
 //! the line of the file with a mark under the place; it is for the person at the terminal, whose file it is.

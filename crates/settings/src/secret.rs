@@ -1,5 +1,4 @@
-//! Secrets in the configuration. Values that must not be seen. By the time one exists `${NAME}` and `file:` have been filled
-//! in; it cannot be printed.
+//! Secrets in the configuration. A secret is created after `${NAME}` and `file:` have been substituted; it cannot be printed.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! File watcher. When to try a reload: one of the files a configuration was read from has other content than before.
+//! File watcher: triggers a reload when the content of a configuration file has changed.
 //!
 //! Folders are watched rather than files, because editors and orchestrators replace a file, or the link to it. A burst of
 //! changes is waited out; then contents are compared, so touching a file is not a change.

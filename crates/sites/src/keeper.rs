@@ -1,4 +1,4 @@
-//! What a driven site asks of this hub.
+//! Implements the host port of driven sites for this hub.
 
 use std::sync::{Arc, Weak};
 

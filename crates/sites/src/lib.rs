@@ -1,8 +1,8 @@
-//! Websites that are driven, as peers of the hub: the last resort of a route, where nothing else offers the same.
+//! Driven websites as peers of the hub: the last resort of a route, where no other peer offers the same.
 //!
-//! There is no wire here. The definition is read with the configuration, the browser is one for all sites, and what runs
-//! in it is [`crate::browser`]. A definition that changes on disk is a changed configuration: the peer is
-//! replaced whole, and calls under way end by what they began with.
+//! There is no protocol here. The definition is read with the configuration, all sites share one browser, and [`crate::browser`] runs it. A
+//! definition that changes on disk is a changed configuration: the peer is replaced whole, and running calls end with the definition they
+//! began with.
 
 pub mod browser;
 pub mod definition;

@@ -1,5 +1,5 @@
-//! The browser of this hub, and its sessions for those whose they are: seen, and taken back. A kept login is a standing right, so whoever
-//! has one can end it.
+//! The browser of this hub, and its sessions for their owners, who can list and revoke them. A stored login is a standing permission, so
+//! its owner must be able to end it.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! How fast the embedded store makes tasks durable, beside how fast this disk syncs at all.
+//! Measures how fast the embedded store makes tasks durable, beside the rate at which this disk syncs.
 //!
 //! `cargo run --release -p interlingua-store-sqlite --example store_rate -- [DIRECTORY] [SECONDS]`
 //!

@@ -1,10 +1,8 @@
-//! Encryption at rest. What the store writes, sealed, when it is told to: entries of the journal, folds, and the values of
-//! records.
+//! Encryption at rest: seals what the store writes, if it is configured. Journal entries, folds and the values of records are sealed.
 //!
-//! Each is bound to its place (which log and sequence, which kind and key), so that one cannot be put where another was. In a
-//! sealed store a value that is not sealed is damage: it was put there by somebody else. What lists and retention go by is
-//! not sealed: ids, owners, names of skills, states and times of tasks, keys and expiry of records. Nor can it be seen that
-//! an old value was put back where it was.
+//! Each value is bound to its place (log and sequence, kind and key), so it cannot be moved to another. In a sealed store an unsealed value
+//! is damage: somebody else put it there. The columns that lists and retention use are not sealed: ids, owners, names of skills, states and
+//! times of tasks, keys and expiry of records. Putting an old value back at its own place is not detected.
 
 use std::borrow::Cow;
 use std::sync::Arc;

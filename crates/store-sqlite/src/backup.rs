@@ -1,8 +1,8 @@
 //! Backups of a data directory, and their verification.
 //!
-//! A copy is a data directory itself: to restore is to open it, or to put it where the old one was. Keys kept in the data
-//! directory go with it, because what they sealed is worth nothing without them; so a copy is as secret as the original. A copy
-//! of an encrypted directory is encrypted, and opens with the same outer key.
+//! A backup is itself a data directory: to restore it, open it or move it to the old path. Keys in the data directory are part of the
+//! backup, because what they sealed is useless without them; so a backup is as secret as the original. A backup of an encrypted directory
+//! is encrypted, and opens with the same outer key.
 
 use std::path::Path;
 

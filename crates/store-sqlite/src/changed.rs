@@ -1,7 +1,7 @@
-//! The list of tasks by their last change, newest first, and how many there are.
+//! The list of tasks by their last change, newest first, and their number.
 //!
-//! A page of everyone's tasks costs a page. One owner's is found on the way down the same index: as much longer as others were
-//! busy meanwhile.
+//! Reading a page of all tasks costs a page. One owner's page is found by walking the same index: it costs more as other owners were busy
+//! meanwhile.
 
 use interlingua_model::id::{ConversationId, Time};
 use interlingua_model::ports::{Changed, TaskPhase, TaskRow};

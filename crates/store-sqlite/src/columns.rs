@@ -1,5 +1,5 @@
-//! How the core's scalars are spelt in columns. SQLite's integers are signed: times and sequences above `i64::MAX` are
-//! stored as `i64::MAX`, which no clock and no counter reaches.
+//! Encoding of the model's scalars in columns. SQLite's integers are signed: times and sequences above `i64::MAX` are stored as `i64::MAX`,
+//! which no clock and no counter reaches.
 
 use interlingua_model::digest::Digest;
 use interlingua_model::id::{TaskId, Time, TopicId};

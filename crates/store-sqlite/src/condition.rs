@@ -1,4 +1,4 @@
-//! Health of the store, as its writer last found it.
+//! Health of the store, as its writer last observed it.
 
 use tokio::sync::watch;
 

@@ -1,8 +1,8 @@
 //! Encryption of a store that was written unencrypted.
 //!
-//! It happens before anything is served, in steps that are each a transaction; one that is stopped goes on at the next start,
-//! where it passes over what is sealed. At the end the database is written anew, because pages that are free still hold what
-//! was there. What the disk itself remembers is out of reach.
+//! It runs before the hub serves anything, in steps that are each a transaction. An interrupted conversion resumes at the next start and
+//! skips what is sealed. At the end the database file is rewritten, because free pages still hold old content. Copies that the disk itself
+//! retains cannot be erased.
 
 use interlingua_model::journal::Log;
 use interlingua_model::ports::StoreFault;

@@ -1,6 +1,6 @@
 //! Errors of the store: why it could not be opened, and how a database error appears at the ports.
 //!
-//! The texts name what failed and where in the data directory. What SQLite itself said goes to the log, not to a caller.
+//! The texts name what failed and where in the data directory. SQLite's own message goes to the log, not to a caller.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! Quota of an owner. How much one owner keeps, and room for more. The table `held` is kept by the database itself with every
-//! row that comes and goes (see the schema), so asking is one look.
+//! Quota of an owner: the bytes and rows it stores, and eviction for new ones. Triggers maintain the table `held` with every inserted and
+//! deleted row (see the schema), so reading a quota is one lookup.
 //!
-//! A caller's own oldest tasks make room for its new ones, as the oldest of all do by the retention rules; so whoever makes
-//! many pushes nobody else's out. Only the first few are looked at: somebody whose oldest tasks all still run has too many.
+//! A caller's own oldest tasks are evicted for its new ones, as the retention rules evict the oldest of all; so a caller with many tasks
+//! never evicts those of others. Only the first few are considered: a caller whose oldest tasks all still run has too many.
 
 use interlingua_model::id::TaskId;
 use interlingua_model::ports::{Append, Room, Share, StoreFault, TaskRow};

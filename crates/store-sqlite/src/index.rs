@@ -1,5 +1,5 @@
-//! The skill index port: full-text ranking with FTS5, in memory. It is derived from the cards of the peers that are
-//! there, so nothing of it is kept.
+//! The skill index port: full-text ranking with FTS5, in memory. It is derived from the cards of the registered peers, so nothing of it is
+//! stored.
 //!
 //! A score lies between 0 and 1 and is comparable between requests:
 //!

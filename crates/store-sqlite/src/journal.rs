@@ -1,4 +1,4 @@
-//! The journal port: append, read, and the folds kept beside the records.
+//! The journal port: append, read, and the folds stored beside the records.
 
 use bytes::Bytes;
 use interlingua_model::digest::Digest;

@@ -1,4 +1,4 @@
-//! The embedded store: the core's ports on SQLite and files, in one data directory that one hub uses at a time.
+//! The embedded store: implements the storage ports of the model on SQLite and files, in one data directory that one hub uses at a time.
 //!
 //! | file | what |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | `blobs/ab/abcd…` | artifact and upload bytes by SHA-256 |
 //! | `hub.lock` | held while a hub runs |
 //!
-//! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and
-//! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `rest`, `convert` and `reseal` when it is encrypted. Times are passed in; nothing here looks at
-//! a clock. Records and journal entries are opaque: nothing here parses one.
+//! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and `retention`, `records`, `blobs`,
+//! `index` with `words`, `backup`; `at_rest`, `convert` and `reseal` for encryption. Times are passed in; nothing here reads a clock.
+//! Records and journal entries are opaque: nothing here parses one.
 
 mod at_rest;
 mod backup;

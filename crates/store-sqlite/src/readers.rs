@@ -1,7 +1,7 @@
-//! Read connections. Reads, on a few connections of their own: no read waits for the writer, and none sees half a commit.
+//! Read connections: a few connections of their own, so no read waits for the writer, and none sees half a commit.
 //!
-//! Each read is one statement or one short transaction on a blocking thread of the runtime. The permits bound how many
-//! run; who waits for one holds no lock.
+//! Each read is one statement or one short transaction on a blocking thread of the runtime. Permits bound how many run; a reader that waits
+//! for a permit holds no lock.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! Key rotation. Seals anew what older keys of the ring sealed, while the store is in use, so that those can be taken out.
+//! Key rotation: seals again what older keys of the ring sealed, while the store is in use, so that those keys can be removed.
 //!
-//! A reader looks for the next value of an older key; the one thread that writes seals it and those after it, a few hundred at a
-//! time, as part of one of its commits: what is written meanwhile waits for a step and is never lost. Blobs are copied under
-//! their new name before the old one goes. One that is stopped is begun again and passes over what is done.
+//! A reader looks for the next value of an older key; the writer thread seals it and those after it, a few hundred at a time, as part of
+//! one of its commits: a concurrent write waits for one step and is never lost. Blobs are copied under their new name before the old one is
+//! removed. An interrupted rotation starts again and skips what is done.
 
 use std::sync::Arc;
 

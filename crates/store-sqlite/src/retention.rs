@@ -1,8 +1,7 @@
 //! Retention: what is removed, and when. Nothing here decides a rule: ages and counts are given.
 //!
-//! Removal goes in small steps, each a request of its own to the writer, so that appends get in between. A task that is
-//! not done is never removed by age or count. The sequence of a trimmed log goes on from where it was: a cursor held by a
-//! reader stays valid.
+//! Removal runs in small steps, each a request of its own to the writer, so that appends run in between. A task that is not done is never
+//! removed by age or count. The sequence of a trimmed log continues where it was: a cursor held by a reader stays valid.
 
 use std::time::Duration;
 

@@ -1,8 +1,7 @@
 //! Full-text queries from the words of a request, for English and Spanish.
 //!
-//! Accents and case are folded by the index (`unicode61 remove_diacritics 2`). Here words that say nothing are left out,
-//! and plurals are asked for in the singular too. There is no stemming beyond that: a longer form in the index is found
-//! by prefix.
+//! Accents and case are folded by the index (`unicode61 remove_diacritics 2`). This module removes stop words and also searches plurals in
+//! the singular. There is no stemming beyond that: a longer form in the index is found by prefix.
 
 /// More words than this do not make a request clearer.
 const WORDS: usize = 24;

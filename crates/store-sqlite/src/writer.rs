@@ -1,11 +1,11 @@
 //! The writer thread, and its group commit.
 //!
-//! Whatever waits when the thread is free goes into one transaction, each request in a savepoint of its own unless it is
-//! alone: a request that is refused leaves no trace and does not harm its neighbours. A future resolves after the COMMIT was synced. So one
-//! sync of the disk serves everyone who waited for it, and nobody waits longer than two.
+//! All pending requests go into one transaction when the thread is free, each in a savepoint of its own unless it is alone: a request that
+//! is refused leaves no trace and does not harm its neighbours. A future resolves after the COMMIT was synced. So one sync of the disk
+//! serves everyone who waited for it, and nobody waits longer than two.
 //!
-//! A request whose future is dropped may still be written. After an I/O error the thread writes no more: what a disk says
-//! after a failed sync cannot be believed, so the store must be opened again.
+//! A request whose future is dropped may still be written. After an I/O error the thread writes no more: after a failed sync the state of a
+//! disk is unknown, so the store must be opened again.
 
 use std::sync::Mutex;
 use std::thread::JoinHandle;

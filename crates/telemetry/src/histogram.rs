@@ -1,5 +1,5 @@
-//! Histograms. How long things take, counted in fixed buckets: a few atomic steps for each, no memory for it however many there
-//! are and however seldom anybody asks.
+//! Histograms of durations in fixed buckets: a few atomic operations for each value, and constant memory however many there are and however
+//! seldom they are scraped.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

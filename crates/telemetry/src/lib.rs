@@ -1,9 +1,8 @@
-//! Telemetry. What the hub counts and traces: [`meters`] (metrics), [`trace`] (W3C trace context and spans), [`panics`] (what a
-//! panic may say).
+//! Telemetry: [`meters`] (metrics), [`trace`] (W3C trace context and spans), [`panics`] (panic hook).
 //!
-//! They work (and cost little) whether anyone listens or not. Where lines and spans go is the program's to say.
+//! All of it works, at little cost, with or without a collector. The program decides where log lines and spans go.
 //!
-//! Deliberately absent: the audit, which is a journal of the hub and no telemetry, and the `/metrics` route.
+//! Deliberately absent: the audit log, which is a journal of the hub and not telemetry, and the `/metrics` route.
 
 mod histogram;
 pub mod meters;

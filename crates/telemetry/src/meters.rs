@@ -1,5 +1,5 @@
-//! Metrics. What is counted and timed. Handles are resolved when a hub or an edge is set up; counting is then one atomic step,
-//! with no lookup of a name or label.
+//! Metrics. Handles are resolved when a hub or an endpoint is set up; counting is then one atomic operation, without a lookup of a name or
+//! label.
 //!
 //! Labels come from closed lists (phases, protocols, kinds of faults): no caller can add a series.
 

@@ -1,11 +1,10 @@
-//! Panic hook. What is said when a part of the program panics: where it was, and nothing of what it had at hand.
+//! Panic hook: logs where the program panicked, and none of its data.
 //!
-//! The text of a panic may quote what was being worked on: a string that was cut in the wrong place, an error that was not
-//! expected. That may be anybody's message, or a secret. So only a text that stands in the source as it is gets told; one
-//! that was put together is left out, and the place says the rest. Backtraces hold names of functions and no values; they
-//! come where `RUST_BACKTRACE` asks for them.
+//! The text of a panic may quote data: a string that was cut at the wrong position, an unexpected error. That may be a caller's message, or
+//! a secret. So only a text that is a literal in the source is logged; a formatted text is omitted, and the position identifies the panic.
+//! Backtraces hold names of functions and no values; they are printed where `RUST_BACKTRACE` asks for them.
 //!
-//! A program that embeds the hub decides for itself what becomes of panics.
+//! A program that embeds the hub installs its own panic hook.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::Write;

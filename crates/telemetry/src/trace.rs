@@ -1,9 +1,8 @@
-//! W3C trace context (Trace Context, section 3): read from what comes in, one span for each exchange, written to what
-//! goes out.
+//! W3C trace context (Trace Context, section 3): read from incoming requests, one span for each exchange, written to outgoing requests.
 //!
-//! Every exchange has a trace, whether or not anybody listens: its id is in the log lines of the exchange, in its audit
-//! lines, in the answer to whoever asked, and in the `traceparent` of every call that follows from it. Spans are made only
-//! for a collector, or for lines of level `debug`: a span that nobody sees is most of what a small call would cost.
+//! Every exchange has a trace, with or without a collector: its id is in the log lines of the exchange, in its audit lines, in the answer
+//! to the caller, and in the `traceparent` of every call that follows from it. Spans are created only for a collector, or for log level
+//! `debug`: a span that nobody reads would be most of the cost of a small call.
 
 use std::fmt;
 use std::sync::OnceLock;

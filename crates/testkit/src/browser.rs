@@ -1,5 +1,5 @@
-//! Browser for sign-in tests. A person's browser, as far as signing in needs one: opens a link of the hub's, goes on to the
-//! authorization server, and comes back with its answer and the hub's cookie.
+//! Browser for sign-in tests: opens a link of the hub, continues to the authorization server, and comes back with its answer and the hub's
+//! cookie.
 
 use bytes::Bytes;
 use http::Uri;

@@ -1,4 +1,4 @@
-//! An OTLP collector of one method, over plain HTTP/2: it says yes to every export and keeps what it got.
+//! An OTLP collector of one method, over plain HTTP/2: it accepts every export and stores it.
 
 use std::convert::Infallible;
 

@@ -1,5 +1,4 @@
-//! Line-driven helper process. A program that is told what to do by lines of JSON and answers by such lines: one interpreter
-//! for any number of calls.
+//! Line-driven helper process: it receives commands as lines of JSON and answers with such lines, one interpreter for any number of calls.
 //!
 //! It says `{"ready": true}` once, and then `{"id": N, "seen": …}` for every command `{"id": N, …}`, in any order.
 

@@ -1,5 +1,4 @@
-//! A gRPC call as it lies on the wire: one message there, messages back as they come, a status at the end. What a message means
-//! is the test's business.
+//! A gRPC call on the wire: one message sent, messages back as they arrive, a status at the end. The test interprets the messages.
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, Method, Request};

@@ -1,12 +1,12 @@
 //! Test only: starts real hubs and real peers as processes of their own, and speaks to them over real sockets.
 //!
-//! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
-//! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
-//! - [`Driver`]: somebody else's client, told what to call by lines of JSON.
-//! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
+//! - [`Hub`]: the hub's program on a free port with a data directory that is removed afterwards; killed, stopped, restarted.
+//! - [`Peer`]: another project's server, started from a command, such as the reference NLIP server in Python.
+//! - [`Driver`]: another project's client, driven by lines of JSON.
+//! - [`Scripted`]: a peer whose every answer the test decides, and which records what it was sent.
 //! - [`pages`]: a few pages for a browser.
-//! - [`provider`]: one of models, that answers in four spellings and in every wrong way.
-//! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced;
+//! - [`provider`]: a fake provider of models, which answers in four formats and with every failure.
+//! - [`Collector`]: where a hub sends its traces; [`Disk`]: a disk that holds only what was synced;
 //!   [`Names`]: one name that leads where a test says; [`WallClock`]: a time of day that a test says; [`HurriedClock`]: time that passes faster;
 //!   [`SocketOptions`]: what a hub asks of its connections.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
@@ -15,12 +15,12 @@
 //! - [`PostgresServer`]: a database server of the test's own.
 //! - [`proxy`]: a line that breaks: cut, stalled, half open, slow, repeating itself.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
-//! - [`browser`]: a person who signs in; [`as_another_user`]: somebody else on this machine.
+//! - [`browser`]: a person who signs in; [`as_another_user`]: another user of this machine.
 //! - [`skipped`]: what this machine cannot show is named at the end of the run.
-//! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
+//! - [`hostile`]: the corpus of input meant to break a server, each with its allowed answers.
 //!
-//! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
-//! Nothing here knows the hub's types; it sees the hub as any stranger does.
+//! Every wait has a limit and panics with what it was waiting for: a test that hangs shows nothing. Nothing here knows the hub's types; it
+//! sees the hub as any stranger does.
 
 pub mod browser;
 mod clock;

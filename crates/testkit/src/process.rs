@@ -1,4 +1,4 @@
-//! One child process: its output is kept, and it never outlives the test.
+//! One child process: its output is stored, and it never outlives the test.
 
 use std::{
     collections::VecDeque,

@@ -1,5 +1,5 @@
-//! Fake model provider. A provider of models that answers as the test says, in OpenAI's, Anthropic's, Gemini's or Ollama's own
-//! spelling, with whatever goes wrong on the way: answers in tiny pieces, connections that close early, errors, silence.
+//! Fake model provider: answers as the test says, in OpenAI's, Anthropic's, Gemini's or Ollama's own format, with any failure on the way:
+//! answers in tiny pieces, connections that close early, errors, silence.
 //!
 //! One connection a request, closed by the provider: what it does not send is missing.
 

@@ -1,5 +1,5 @@
-//! Fault-injecting proxy. A proxy that breaks what passes through it: connections that are cut, stall, go half open, are slow
-//! or refused, and messages of one connection that come once more on the next.
+//! Fault-injecting proxy: connections are cut, stall, go half open, are slow or refused, and messages of one connection are repeated on the
+//! next.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
-//! Scripted peer: the test decides every answer, and reads all that it was sent.
+//! Scripted peer: the test decides every answer, and reads everything that was sent.
 //!
-//! Over HTTP/1.1 and HTTP/2, with or without TLS, or over WebSocket. A `GET` is somebody looking whether it is there: it is
-//! answered with 405 and not remembered, except by a peer made with [`Scripted::web`].
+//! Over HTTP/1.1 and HTTP/2, with or without TLS, or over WebSocket. A `GET` is a reachability check: it is answered with 405 and not
+//! recorded, except by a peer made with [`Scripted::web`].
 
 use std::{
     collections::VecDeque,

@@ -1,5 +1,5 @@
-//! Skipped tests. What this machine cannot show. A test that needs another user, a program or a kernel that is not here says so
-//! and ends; `scripts/test` names it in its last lines, because a runner counts it as passed.
+//! Skipped tests: a test that needs another user, a program or a kernel that this machine does not have says so and ends; `scripts/test`
+//! names it in its last lines, because a runner counts it as passed.
 
 use std::{fs, panic::Location, process::Command, thread};
 

@@ -1,7 +1,7 @@
-//! The peer `local`: the file tools of the workspace and the custom tools of a directory, registered and kept up to date.
+//! The peer `local`: the file tools of the workspace and the custom tools of a directory, registered and updated.
 //!
-//! What the tools do is the driver's; here they meet the configuration and the registry. The directory is watched; where
-//! watching fails, looking from time to time still finds what changed. A manifest that is wrong is logged and left out.
+//! The driver implements the tools; this module connects them to the configuration and the registry. The directory is watched; if watching
+//! fails, polling still finds changes. An invalid manifest is logged and skipped.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

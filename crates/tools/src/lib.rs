@@ -1,5 +1,5 @@
-//! What runs inside the hub: its own skills ([`hub_skills`]), the text tools of a workspace ([`files`]), custom tools, which are programs of a
-//! directory ([`custom`]), both as one peer ([`local`]), and agents that follow a script.
+//! Peers that run inside the hub: its own skills ([`hub_skills`]), the file tools of a workspace ([`files`]), custom tools, which are
+//! programs of a directory ([`custom`]), both as one peer ([`local`]), and scripted agents.
 
 mod configured;
 pub mod custom;

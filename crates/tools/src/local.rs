@@ -1,6 +1,6 @@
-//! The peer `local`: what the hub can do by itself, the file tools of its workspace and the custom tools of a directory.
+//! The peer `local`: the file tools of the hub's workspace and the custom tools of a directory.
 //!
-//! Which skills exist is asked from here, and asked again after [`Local::reload`]; who may call them is the hub's business.
+//! The list of skills is read from here, and read again after [`Local::reload`]; the hub decides which callers may call them.
 
 use std::sync::Arc;
 

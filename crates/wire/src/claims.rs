@@ -1,5 +1,5 @@
-//! Peer claims. What somebody else says of a skill, as far as it is taken: texts and schemas have bounds, and effects are a
-//! claim. Whether a claim is believed is not decided here.
+//! Claims of a peer about its skills. Texts and schemas are bounded, and declared effects are read as claims. This module does not decide
+//! whether a claim is trusted.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{Effects, Json, Schema, Text};

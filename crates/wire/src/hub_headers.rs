@@ -1,6 +1,5 @@
-//! Headers between hubs. The headers by which a hub tells the next one what its wire has no field for: the hubs passed, what
-//! led to it there, the deadline, the priority, and the W3C trace context. Used by every wire that travels over HTTP and has no
-//! place of its own for them.
+//! HTTP headers between hubs, for what a protocol has no field for: the hubs passed, the origin of the call there, the deadline, the
+//! priority, and the W3C trace context. Used by every protocol over HTTP that has no fields of its own for them.
 
 use interlingua_model::{Call, Deadline, DeadlineBy, HubId, Limits, Priority, Time, Trace, Via};
 

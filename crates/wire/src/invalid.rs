@@ -1,4 +1,4 @@
-//! Why a frame or a file is not what it should be: where, and what. It never repeats what was sent.
+//! Decoding errors: where a frame or a file is invalid, and why. The text never repeats what was sent.
 
 use std::error::Error;
 use std::fmt;

@@ -1,5 +1,4 @@
-//! Canonical JSON. The JSON Canonicalization Scheme (RFC 8785): one spelling for a value, so that what is signed can be found
-//! again.
+//! Canonical JSON (JSON Canonicalization Scheme, RFC 8785): one spelling for a value, so that a signature over it can be verified.
 //!
 //! Numbers are doubles there: one that no double holds is spelled as the nearest that one does.
 

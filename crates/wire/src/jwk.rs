@@ -1,5 +1,4 @@
-//! JSON Web Keys. Public keys as the web writes them, and sets of them (RFC 7517, 7518, 8037): ECDSA over P-256, Ed25519 and
-//! RSA.
+//! JSON Web Keys and key sets (RFC 7517, 7518, 8037): ECDSA over P-256, Ed25519 and RSA.
 //!
 //! Deliberately absent: any signature, and keys of kinds that nothing here can verify.
 

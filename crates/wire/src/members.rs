@@ -1,4 +1,4 @@
-//! Object reader. The members of a JSON object, found in one pass over the frame it came in.
+//! Object reader: finds the members of a JSON object in one pass over its frame.
 //!
 //! A frame whose keys may come in any order (a JSON-RPC request with `params` before `method`) cannot be decoded on the way:
 //! what a value means is known only at the end. So its objects are opened one level deep, every value is checked once and

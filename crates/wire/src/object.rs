@@ -1,4 +1,4 @@
-//! Object writer. A JSON object written member by member, so that checked bytes are spliced and never parsed again.
+//! Object writer: writes a JSON object member by member, so that checked bytes are spliced in and never parsed again.
 
 use interlingua_model::json::write_string;
 use interlingua_model::{Json, Secret};

@@ -1,4 +1,4 @@
-//! Protobuf codec. Protocol Buffers on the wire: fields by number, read where they lie and written to one buffer.
+//! Protobuf codec: reads Protocol Buffers fields by number in place, and writes them to one buffer.
 //!
 //! No schema is known here, and nothing is copied. Groups, which no message of `proto3` has, are refused.
 

@@ -1,7 +1,7 @@
-//! JSON-RPC 2.0 as wires use it that are built on it: requests, notifications and responses, alone or in a batch.
+//! JSON-RPC 2.0 for the protocols built on it: requests, notifications and responses, alone or in a batch.
 //!
-//! A frame is read in one pass; `params` and `result` are opened one level deep ([`Members`]), everything else stays the bytes
-//! that came. Ids are kept verbatim: `1`, `1.0` and `"1"` are three ids, and each is answered as it was written.
+//! A frame is read in one pass; `params` and `result` are opened one level deep ([`Members`]), everything else stays as bytes. Ids are
+//! preserved verbatim: `1`, `1.0` and `"1"` are three ids, and each is answered as it was written.
 //!
 //! Deliberately absent: what a method means, HTTP, and whether a wire takes batches.
 

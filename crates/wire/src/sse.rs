@@ -1,7 +1,7 @@
-//! Server-sent events as a reader (WHATWG HTML 9.2.6): bytes in, in any pieces; whole events out.
+//! Reader of server-sent events (WHATWG HTML 9.2.6): takes bytes in pieces of any size and returns whole events.
 //!
-//! Bounded: the lines of one event may not be longer than the limit together. Deliberately absent: the connection, and
-//! what to do about `retry` and `id`, which the caller is told.
+//! The lines of one event may not be longer than the limit together. Deliberately absent: the connection, and what to do about `retry` and
+//! `id`, which are passed to the caller.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What must hold of the A2A codec for any bytes: no panic, and what can be read in a dialect, or as a message of the proto, is
-//! read the same from what it was written as there.
+//! Invariants of the A2A codec for any bytes: no panic, and what can be read in a dialect, or as a message of the proto, survives a round
+//! trip.
 
 use bytes::Bytes;
 use interlingua_a2a::Version;

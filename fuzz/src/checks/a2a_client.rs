@@ -1,4 +1,4 @@
-//! What must hold of what an agent says, for any bytes: no panic in its card or its answers, and what is heard ends at most once.
+//! Invariants of an agent's answers for any bytes: no panic in its card or its answers, and a call ends at most once.
 
 use bytes::Bytes;
 use interlingua_a2a::Version;

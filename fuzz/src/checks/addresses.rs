@@ -1,5 +1,5 @@
-//! What must hold of addresses that others choose, for any text: an address has one meaning however often it is read, a link that is
-//! shown to a person says where it leads, and nothing that a stranger names is inside.
+//! Invariants of addresses for any text: an address has one meaning however often it is read, a link that is shown to a person shows its
+//! target, and no address from a stranger is internal.
 
 use std::net::IpAddr;
 

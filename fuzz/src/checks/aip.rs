@@ -1,5 +1,5 @@
-//! What must hold of the AIP codec for any bytes: no panic, what it takes it writes back the same, and a server that hears it
-//! stays in order.
+//! Invariants of the AIP codec for any bytes: no panic, what it accepts it writes back the same, and a server that receives it stays
+//! consistent.
 
 use std::time::Duration;
 

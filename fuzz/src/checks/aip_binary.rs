@@ -1,5 +1,5 @@
-//! What must hold of files beside the frames of AIP, for any bytes: a heading is read the same from what it was written as, and what
-//! a receiver takes is a whole file of the announced size.
+//! Invariants of AIP's file transfer for any bytes: a header survives a round trip, and what a receiver accepts is a whole file of the
+//! announced size.
 
 use bytes::Bytes;
 use interlingua_aip::binary::{Heading, Receiving, Sending, Start};

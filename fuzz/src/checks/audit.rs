@@ -1,5 +1,4 @@
-//! What must hold of the record of decisions, for any bytes: a page is read the same from what it was written as, and a page that
-//! somebody changed is not one that the chain takes.
+//! Invariants of the audit log for any bytes: a page survives a round trip, and the chain refuses a changed page.
 
 use bytes::Bytes;
 use interlingua_machines::audit::{BEGINNING, Page, PageDraft, Verifier};

@@ -1,4 +1,4 @@
-//! What must hold of the JSON scanner for any bytes.
+//! Invariants of the JSON scanner for any bytes.
 
 use bytes::Bytes;
 use interlingua_model::Json;

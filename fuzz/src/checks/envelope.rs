@@ -1,5 +1,5 @@
-//! What must hold of the routing envelope for any bytes: what can be read can be written, read again, sent through the Ecma
-//! message and decoded; the rest is refused.
+//! Invariants of the routing envelope for any bytes: what can be read can be written, read again, sent through the Ecma message and
+//! decoded; the rest is refused.
 
 use bytes::Bytes;
 use interlingua_envelope::decode::{Context, decode};

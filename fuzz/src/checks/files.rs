@@ -1,5 +1,5 @@
-//! What must hold of the files that an operator writes, for any bytes: a definition or a manifest that is taken can be used, stays inside
-//! what it may do, and a problem is told and never a panic.
+//! Invariants of an operator's files for any bytes: an accepted definition or manifest can be used and stays within its limits, and a
+//! problem is reported and never a panic.
 
 use std::path::Path;
 

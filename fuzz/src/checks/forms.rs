@@ -1,5 +1,5 @@
-//! What must hold of forms, for any bytes: the file in one is the same however its body is cut, and what a browser brings back from an
-//! authorization server is read the same when it is written again.
+//! Invariants of forms for any bytes: the file in one is the same however its body is cut, and an authorization response survives a round
+//! trip.
 
 use interlingua_model::percent;
 use interlingua_nlip::fuzzing;

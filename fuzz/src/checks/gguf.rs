@@ -1,5 +1,5 @@
-//! What must hold of a file that says it is a model, for any bytes: no panic, no memory beyond what the file itself justifies, and a
-//! model that is taken can be spoken to.
+//! Invariants of the model file reader for any bytes: no panic, no memory beyond what the file itself justifies, and an accepted model can
+//! be used.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What must hold of the head of a request, for any headers: what the guard lets in names this hub and comes from no other site's
-//! page, and what is made of a head is one head.
+//! Invariants of a request's head for any headers: a request that the guard admits names this hub and comes from no other site's page, and
+//! what is written from a head is exactly one head.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use interlingua::endpoints::PATHS;

@@ -1,4 +1,4 @@
-//! What must hold of ids, cursors, topics and owners for any text: each thing has one spelling, and what is read is written the same.
+//! Invariants of ids, cursors, topics and owners for any text: each has one spelling, and survives a round trip.
 
 use interlingua_hub::approvals::Turn;
 use interlingua_machines::bus::{Kind, Pattern, topic};

@@ -1,5 +1,4 @@
-//! What must hold of the records of a store, for any bytes: a record is read the same from what it was written as, and whatever stands
-//! in a journal, its fold ends and can be asked.
+//! Invariants of a store's records for any bytes: a record survives a round trip, and the fold of any journal ends and can be queried.
 
 use interlingua_machines::task::{self, Happening, Task};
 use interlingua_machines::{agent, bus, graph, team};

@@ -1,5 +1,5 @@
-//! What must hold of the MCP codec for any bytes: no panic, what is asked is read the same from what it was written as, and
-//! every block, definition and question that is read can be written as JSON again, in every version.
+//! Invariants of the MCP codec for any bytes: no panic, a request survives a round trip, and every block, definition and question that is
+//! read can be written as JSON again, in every version.
 
 use bytes::Bytes;
 use interlingua_mcp::decode::{Context, NamedTool, Names, NoTool, Said, decode};

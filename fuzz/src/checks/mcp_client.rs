@@ -1,4 +1,4 @@
-//! What must hold of what an MCP server says, for any bytes: no panic, and an event stream is read alike however it is cut.
+//! Invariants of an MCP server's messages for any bytes: no panic, and an event stream is read alike however it is cut.
 
 use bytes::Bytes;
 use interlingua_mcp::client::Verb;

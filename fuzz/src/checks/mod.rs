@@ -1,4 +1,4 @@
-//! One module for each group of decoders: what must hold of them for any bytes.
+//! One module for each group of decoders: their invariants for any bytes.
 
 pub(crate) mod a2a;
 pub(crate) mod a2a_client;

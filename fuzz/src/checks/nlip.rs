@@ -1,4 +1,4 @@
-//! What must hold of the NLIP codec for any bytes: no panic, and what it takes it writes back the same.
+//! Invariants of the NLIP codec for any bytes: no panic, and what it accepts it writes back the same.
 
 use bytes::Bytes;
 use interlingua_model::{Entry, Event, HubId, QuestionId, Record, TaskId, Time};

@@ -1,5 +1,4 @@
-//! What must hold of the NLWeb codec for any bytes: no panic, a request that is taken has something to ask, and what is said
-//! of an answer can be read back.
+//! Invariants of the NLWeb codec for any bytes: no panic, an accepted request has a question, and an encoded answer can be read back.
 
 use bytes::Bytes;
 use interlingua_model::{Finished, Output};

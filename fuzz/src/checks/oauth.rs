@@ -1,5 +1,5 @@
-//! What must hold of what servers and browsers say while a token is fetched, for any bytes: no panic, nothing unsafe is followed,
-//! and nothing of an answer that is a secret can be printed.
+//! Invariants of the OAuth client for any answers of servers and browsers: no panic, no unsafe address is followed, and no secret of an
+//! answer can be printed.
 
 use bytes::Bytes;
 use interlingua_wire::jwk;

@@ -1,4 +1,4 @@
-//! A fault that is there on purpose. `scripts/fuzz` must find it before it believes that nothing is wrong elsewhere.
+//! A deliberate fault. `scripts/fuzz` must find it before its other results count.
 
 /// One byte at a time: each is a branch of its own, so counters lead there in seconds, and chance alone in years.
 pub(crate) fn fault(data: &[u8]) {

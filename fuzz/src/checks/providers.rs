@@ -1,4 +1,4 @@
-//! What must hold for any bytes that a provider of models may send, in any spelling and cut anywhere.
+//! Invariants of model providers' streams for any bytes, in any format and cut anywhere.
 
 use interlingua_agents::providers::{Listener, Provider};
 use interlingua_machines::llm::{Assembler, Bounds, Event};

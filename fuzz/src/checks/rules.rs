@@ -1,5 +1,4 @@
-//! What must hold of rules that somebody wrote, for any text: a policy that is taken decides the same each time, and holding a value
-//! against a schema ends.
+//! Invariants of rules for any text: an accepted policy decides the same each time, and validating a value against a schema ends.
 
 use interlingua_hub::fuzzing;
 use interlingua_model::Json;

@@ -1,4 +1,4 @@
-//! What must hold of the smaller decoders, for any bytes.
+//! Invariants of the smaller decoders for any bytes.
 
 use bytes::Bytes;
 use interlingua_agents::plans::constellation;

@@ -1,5 +1,5 @@
-//! What must hold of plain words, for any pattern and any text: the same text has the same meaning, and what is read of it is an object
-//! that the skill could be given.
+//! Invariants of plain words for any pattern and any text: the same text has the same meaning, and the extracted arguments are an object
+//! that the skill accepts.
 
 use interlingua_machines::team::{Evaluation, Offer, Workflow, read_reply};
 use interlingua_machines::words::answer::{FormAnswer, consent, is_cancel, to_form};

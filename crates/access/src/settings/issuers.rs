@@ -1,5 +1,4 @@
-//! Trusted issuers (OpenID Connect, JWT). Others whose tokens the hub believes: issuers of JSON Web Tokens, as companies run
-//! them for all their programs.
+//! Trusted issuers of JSON Web Tokens (OpenID Connect), such as a company runs for all its programs.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Access control. Who may call what. Without this block: the Owner everything, anyone else what is public.
+//! Access control settings: which callers may call what. Without this section the Owner may do everything, and anyone else may call what is
+//! public.
 
 mod check;
 mod issuers;

@@ -1,8 +1,6 @@
-//! Policy files. Rules on who may do what: one file, or a folder of them, read and checked with the configuration that names
-//! them.
+//! Policy files: one file of rules, or a folder of them, read and checked with the configuration that names them.
 //!
-//! The language is the program's to bring ([`install`]), so that a hub that is embedded or tested without rules does not
-//! carry it.
+//! The program installs the rule language ([`install`]), so that a hub that is embedded or tested without rules does not link it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,5 @@
-//! Token file. The list of callers in a file of its own, as `interlingua token` changes it: one entry more, or one less, and
-//! all that somebody else wrote there stays as it is.
+//! Token file: the list of callers in a file of its own. `interlingua token` adds or removes one entry and leaves everything else in the
+//! file as it is.
 //!
 //! Deliberately absent: writing the file, and making tokens.
 

@@ -1,5 +1,4 @@
-//! Rate limiter of a model provider. The pace of one provider: whoever asks waits here, in the order of arrival as far as the
-//! runtime keeps it.
+//! Rate limiter of a model provider: a request waits here for its turn, in the order of arrival as far as the runtime keeps it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

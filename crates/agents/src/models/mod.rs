@@ -1,8 +1,6 @@
-//! Model client. Models behind the core's port, and the one way they are asked: with retries, patience, and a pace for each
-//! provider.
+//! Model client: sends requests to models behind the port of `machines`, with retries, timeouts, and a rate limit for each provider.
 //!
-//! [`scripted`] reads its part from a file. What is decided about a stream is decided in the core; here are the timers and
-//! the waiting only.
+//! [`scripted`] reads its replies from a file. The pure code decides about a stream; this module only has timers and waiting.
 
 mod ask;
 mod gate;

@@ -1,11 +1,10 @@
-//! Plans (task graphs). Plans of many calls, as the peer `graph`: `run` works through one, `do` through one that is told as
-//! text, so that an orchestrator can ask for it like for any task; `edit` changes one that runs, `show` tells how it stands.
+//! Plans (task graphs) of many calls, as the peer `graph`: `run` executes one, `do` executes one given as text, so that an orchestrator can
+//! request it like any task; `edit` changes a running plan, `show` reports its state.
 //!
-//! The scheduler is pure and its memory is the journal of the run: every decision is written before anything follows from it, and
-//! a hub that was killed folds it and goes on. Steps are calls like any other, through the one door, in the name of whoever
-//! asked; each is kept under a key of its own, so that a step which was called before the crash is found again and not called
-//! twice. [`run`] drives a plan, [`step`] calls, [`peers`] says who could do what, [`tell`] is what its readers hear, [`change`]
-//! reads edits.
+//! The scheduler is pure and its state is the journal of the run: every decision is written before anything follows from it, and a hub that
+//! was killed folds the journal and continues. Steps are calls like any other, through the hub's entry point, in the name of the caller;
+//! each is stored under a key of its own, so that a step that was called before the crash is found again and not called twice. [`run`]
+//! drives a plan, [`step`] makes calls, [`peers`] lists the candidates, [`tell`] reports to readers, [`change`] reads edits.
 
 pub(crate) mod change;
 pub mod constellation;

@@ -1,5 +1,4 @@
-//! Candidates for a step. Who could do a step: every peer that whoever asked may call, with what it can, how it is and how much
-//! it takes.
+//! Candidates for a step: every peer that the caller may call, with its skills, health and capacity.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Plan executor. Works through one plan: decides, writes down, applies, and does what follows, until nothing is left.
+//! Plan executor: decides, journals, applies and carries out, until nothing is left to do.
 
 use std::collections::HashMap;
 use std::pin::Pin;

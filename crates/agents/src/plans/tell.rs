@@ -1,5 +1,5 @@
-//! Progress events of a plan. What readers of a plan hear: one event for every step that changed, in the words of the Python
-//! orchestrator, and how far it is.
+//! Progress events of a plan for its readers: one event for every step that changed, in the format of the Python orchestrator, and the
+//! overall progress.
 
 use crate::plans::constellation;
 use interlingua_machines::graph::{Change, Ending, Graph, Standing, State};

@@ -1,5 +1,5 @@
-//! Anthropic Messages API. Anthropic's messages, streamed: an answer is blocks, each opened, filled and closed; `message_delta`
-//! says why it stopped and `message_stop` that it did.
+//! Anthropic Messages API, streamed: an answer is blocks, each opened, filled and closed; `message_delta` gives the stop reason and
+//! `message_stop` is the end mark.
 
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use interlingua_model::Json;

@@ -1,5 +1,5 @@
-//! Gemini API. Gemini's generateContent, streamed as server-sent events. Calls come whole and often without an id; the end mark
-//! of an answer that calls says STOP like any other.
+//! Gemini API, generateContent, streamed as server-sent events. Tool calls arrive whole and often without an id; the end mark of an answer
+//! with calls is STOP like any other.
 
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use interlingua_model::Json;

@@ -1,12 +1,11 @@
-//! Codecs of model providers. What providers of models are asked and how they answer, in four spellings: OpenAI's chat
-//! completions (which most others speak too), Anthropic's messages, Gemini's generateContent and Ollama's own chat. All are
-//! asked for a stream.
+//! Codecs of model providers, in four formats: OpenAI's chat completions (which most others speak too), Anthropic's messages, Gemini's
+//! generateContent and Ollama's own chat. All requests ask for a stream.
 //!
-//! [`Provider::encode`] makes the request of a prompt; a [`Listener`] makes events of the bytes that come back, in whatever
-//! pieces. A stream may lie in many ways and most of them look like an end: only what each provider calls its end mark is
-//! one here, and what cannot be read is a failure. What becomes of either is decided in the core.
+//! [`Provider::encode`] makes the request from a prompt; a [`Listener`] makes events from the bytes of the response, in pieces of any size.
+//! A broken stream often looks like a finished one: only each provider's own end mark counts as the end, and unreadable data is a failure.
+//! The machine decides what follows from either.
 //!
-//! Deliberately absent: connections, keys, retries. An error's own words are never passed on: they may repeat the prompt.
+//! Deliberately absent: connections, keys, retries. The text of a provider's error is never passed on: it may repeat the prompt.
 
 mod anthropic;
 mod content;

@@ -1,4 +1,4 @@
-//! Ollama API. Ollama's own chat: a line of JSON for each piece, calls whole, `done` at the end together with the counts.
+//! Ollama API, its own chat: a line of JSON for each piece, tool calls whole, `done` at the end together with the counts.
 
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use interlingua_model::Json;

@@ -1,5 +1,5 @@
-//! OpenAI Chat Completions API. OpenAI's chat completions, streamed. Arguments of a call come in pieces; usage comes after the
-//! end mark, in an event without choices; `[DONE]` says nothing that `finish_reason` has not said.
+//! OpenAI Chat Completions API, streamed. Arguments of a tool call arrive in pieces; usage comes after the end mark, in an event without
+//! choices; `[DONE]` adds nothing to `finish_reason`.
 
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens, ToolCall};
 use interlingua_model::Json;

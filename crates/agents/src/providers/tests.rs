@@ -1,4 +1,4 @@
-//! Each provider as it really streams, cut into pieces of every size; and everything that may go wrong on the way.
+//! Real streams of each provider, cut into pieces of every size; and every possible failure on the way.
 
 use std::sync::Arc;
 

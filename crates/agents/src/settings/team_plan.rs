@@ -1,4 +1,4 @@
-//! From the section `teams` to the rules of a team.
+//! Converts the section `teams` to the rules of a team.
 
 use interlingua_machines::team::{Ending, Member, Mode, Novelty, Purse, Rules, TeamPlan, Times, Updates};
 use interlingua_model::{Fault, PeerId};

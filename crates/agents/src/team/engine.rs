@@ -1,5 +1,5 @@
-//! Run loop of a team. Drives one team: what the machine decides is written down, then done; what members do happens to the
-//! machine, all that is ready at once as one batch.
+//! Run loop of a team: decisions of the machine are journaled, then carried out; events of members are passed to the machine, everything
+//! that is ready at once as one batch.
 
 use std::collections::HashMap;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! One turn of a member: in a round, presenting, or judging what was presented.
+//! One turn of a member: in a round, presenting, or judging a presented answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,10 +1,9 @@
-//! Workspaces of team members. Where the members of a team work: each that uses the file tools in a directory of its own, with
-//! the files behind others' answers to read, under labels instead of names (S-01 to S-09 are the driver's,
-//! [`interlingua_tools::files`]).
+//! Workspaces of team members: each member that uses the file tools has a directory of its own, and can read the files behind the answers
+//! of others, under labels instead of names (S-01 to S-09 are the driver's, [`interlingua_tools::files`]).
 //!
-//! A run's directories are in the hub's data directory, below the run's id, and go when its records go. An answer is
-//! accepted, then its author's files are copied, then the next round begins: whoever reads a snapshot reads what stood behind
-//! the answer. What is shared (the hub's workspace, declared roots) is read by all, and written by who presents (S-04).
+//! The directories of a run are in the hub's data directory, below the run's id, and are removed with its records. An answer is accepted,
+//! then its author's files are copied, then the next round begins: a snapshot always holds the files of its answer. Everyone can read
+//! shared directories (the hub's workspace, declared roots); the presenting member can write them (S-04).
 //!
 //! Deliberately absent: workspaces for members that are not agents of this hub, and for programs of the tools directory.
 

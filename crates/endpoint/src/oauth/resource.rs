@@ -1,9 +1,9 @@
-//! OAuth protected resource metadata. What the hub says of itself as a server that wants tokens (RFC 9728): at the well-known place,
-//! and in the challenge of a 401.
+//! OAuth protected resource metadata (RFC 9728): the hub as a server that requires tokens, at the well-known path and in the challenge of a
+//! 401.
 //!
-//! Tokens of its own configuration are good for the hub alone. Where others' tokens count too (`access.issuers`) they are
-//! named here, with the scopes that mean something; a call that one of these would allow is answered with 403 and its name
-//! (RFC 6750 section 3.1), because whoever may ask for a scope may know what it is for.
+//! Tokens from the hub's own configuration are valid for this hub alone. Trusted issuers (`access.issuers`) are listed here with their
+//! usable scopes; a call that one of these scopes would allow is answered with 403 and the name of the scope (RFC 6750 section 3.1),
+//! because a caller that may request a scope may know its purpose.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ async fn whole(State(shared): State<Arc<Shared>>) -> Response {
     describe(&shared, "")
 }
 
-/// Of the endpoints that ask for tokens by this rule, and of no other path.
+/// For the endpoints that require tokens by this rule, and for no other path.
 async fn part(State(shared): State<Arc<Shared>>, Path(path): Path<String>) -> Response {
     let path = format!("/{path}");
     if shared.paths.has_metadata(&path) { describe(&shared, &path) } else { StatusCode::NOT_FOUND.into_response() }
@@ -58,7 +58,7 @@ fn describe(shared: &Shared, path: &str) -> Response {
     (headers, described.as_bytes().clone()).into_response()
 }
 
-/// A 401 names where that is said; one of another endpoint stays as it is.
+/// Adds the metadata address to a 401; a 401 of another endpoint is not changed.
 pub fn challenge(shared: &Shared, path: &str, response: &mut Response) {
     let Some(base) = shared.sign_ins.reached().filter(|_| response.status() == StatusCode::UNAUTHORIZED) else {
         return;
@@ -68,7 +68,7 @@ pub fn challenge(shared: &Shared, path: &str, response: &mut Response) {
     }
 }
 
-/// The scopes that would let somebody with an issuer's token call this, when only they are missing.
+/// The scopes that would let the holder of an issuer's token call this, if only they are missing.
 pub fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> Vec<String> {
     let [link] = by.links() else { return Vec::new() };
     if link.proof != Proof::Jwt || shared.hub.visible(by).calls(skill) {
@@ -83,7 +83,7 @@ pub fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> Vec<Str
     rules.issuers.scopes().filter(|(_, reaches)| helps(reaches)).map(|(scope, _)| scope.to_owned()).collect()
 }
 
-/// Makes an answer say that a scope is missing, and which would do.
+/// Turns an answer into a scope challenge that names the missing scopes.
 pub fn wants_scopes(shared: &Shared, path: &str, scopes: &[String], response: &mut Response) {
     let Some(base) = shared.sign_ins.reached() else { return };
     let plain = |scope: &&String| scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');

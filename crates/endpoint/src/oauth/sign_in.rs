@@ -1,8 +1,8 @@
-//! Sign-in pages. Pages for a person who signs in for a peer: one that says for what and leads on, one that says what came of
-//! it; and the document that describes the hub as a client.
+//! Sign-in pages: one names the peer and leads to its authorization server, one shows the result; and the document that describes the hub
+//! as a client.
 //!
-//! Whoever opens a link is told for whom it was made before anything happens: a link that somebody else sent would tie the
-//! visitor's account to that other one.
+//! A person who opens a link is shown for whom it was made before anything happens: a link from an attacker would connect the visitor's
+//! account to the attacker.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
         .route("/oauth/clients/{mark}", get(document))
 }
 
-/// Says for what, and leads on.
+/// Shows the purpose, and links to the authorization server.
 async fn start(
     State(shared): State<Arc<Shared>>,
     Extension(connection): Extension<Connection>,
@@ -75,7 +75,7 @@ async fn callback(
     finish(&shared, returns_by, query.as_deref(), &headers).await
 }
 
-/// Takes the answer of the authorization server.
+/// Receives the answer of the authorization server.
 async fn finish(shared: &Shared, came_by: ReturnAddress, query: Option<&str>, headers: &HeaderMap) -> Response {
     let Ok(callback) = Callback::decode(query.unwrap_or_default()) else { return over() };
     let arrived = (callback, came_by);

@@ -1,8 +1,8 @@
-//! Signing keys of the audit log: the one that signs, and the public halves of all that ever did.
+//! Signing keys of the audit log: the current key, and the public halves of all earlier ones.
 //!
-//! Both are in one record, sealed with the hub's keys like every credential. A key is changed while the hub runs: the old one
-//! signs a last checkpoint that names the new one ([`interlingua_machines::audit`]). Until that is written both are kept, so a hub
-//! that was killed in between goes on with the one the chain knows.
+//! Both are in one record, sealed with the hub's keys like every credential. A key is changed while the hub runs: the old key signs a last
+//! checkpoint that names the new one ([`interlingua_machines::audit`]). Until that is written both are stored, so a hub that was killed in
+//! between continues with the key that the chain knows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -89,8 +89,8 @@ fn public_bytes(key: &PublicKey) -> Vec<u8> {
 }
 
 impl Hub {
-    /// From now on the audit is signed: with the key that is kept, else with that of `file`, where earlier versions had it and
-    /// which goes, else with a new one.
+    /// Starts signing the audit log: with the stored key, else with that of `file`, where earlier versions had it and which is then
+    /// removed, else with a new one.
     pub async fn open_audit_key(&self, file: &Path) -> Result<(), Fault> {
         let written = match self.kept_audit_key().await? {
             Some(written) => written,
@@ -122,7 +122,7 @@ impl Hub {
         Ok(Written::of(&pem, vec![half(&signer, made)]))
     }
 
-    /// A new key signs the audit from now on, and the one before it says so.
+    /// Signs the audit log with a new key from now on; the previous key signs the change.
     pub async fn rotate_audit_key(&self) -> Result<(), Fault> {
         let none = || Fault::hub(FaultKind::Internal, "the audit has no key");
         let old = self.kept_audit_key().await?.ok_or_else(none)?;
@@ -147,7 +147,7 @@ impl Hub {
         self.keep_audit_key(&Written::of(&pem, next.known.clone())).await
     }
 
-    /// What is kept of the key, sealed anew by the key that seals now.
+    /// Seals the stored key again with the current sealing key.
     pub async fn reseal_audit_key(&self) -> Result<(), Fault> {
         match self.kept_audit_key().await? {
             Some(written) => self.keep_audit_key(&written).await,

@@ -1,9 +1,9 @@
-//! Translation losses. What the protocol of whoever asked could not carry: of their message when it was read, or of the answer when
-//! it was written.
+//! Audit lines of translation losses: what the caller's protocol could not carry, of the request when it was decoded, or of the answer when
+//! it was encoded.
 //!
-//! An exchange ends, and its `return` is written, before its answer is spelt; it may be told later, by another wire, or never.
-//! So this is a line of its own (`lost`), which names the exchange as its `return` does, and says by which wire the answer was
-//! told. There is none where nothing was lost.
+//! An exchange ends, and its `return` line is written, before its answer is encoded; the answer may be sent later, by another protocol, or
+//! never. So a loss is a line of its own (`lost`), which names the exchange as its `return` line does, and the protocol that carried the
+//! answer. Without a loss there is no line.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use interlingua_telemetry::trace;
 /// How many tellings are remembered, so that none is written twice.
 const REMEMBERED: usize = 1_024;
 
-/// What an exchange is known by, after it is over too.
+/// The name of an exchange in the audit log, also after its end.
 #[derive(Debug, Clone)]
 pub struct Named {
     /// The exchange.
@@ -28,18 +28,18 @@ pub struct Named {
 }
 
 impl Named {
-    /// By what a task is known.
+    /// The name of a task's exchange.
     pub fn of(task: &Task) -> Named {
         Named { task: task.id, trace: task.call.trace.clone() }
     }
 }
 
-/// Where losses happened: in which exchange, between the hub and which caller, by which protocol.
+/// The context of losses: the exchange, the caller and the protocol.
 #[derive(Debug, Clone)]
 pub struct LossContext<'a> {
-    /// To whom it was told.
+    /// The caller.
     pub by: &'a Principal,
-    /// Which exchange was told.
+    /// The exchange.
     pub of: Named,
     /// By which protocol.
     pub wire: Wire,
@@ -48,8 +48,7 @@ pub struct LossContext<'a> {
 }
 
 impl Hub {
-    /// Writes down what was lost between a caller and the hub. An answer that is looked at again loses the same again, and
-    /// leaves one line.
+    /// Writes the losses between a caller and the hub. Reading an answer again loses the same again, and leaves one line.
     pub fn lost(&self, leg: &LossContext<'_>, losses: &[Loss]) {
         if losses.is_empty() {
             return;

@@ -1,15 +1,13 @@
-//! Audit log. One line for each decision, batched into the journal off the hot path. Calls wait while too many lines do
-//! (`waiting`); a line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain
-//! ([`interlingua_machines::audit`]) and signed, so that whoever verifies it sees whether it was changed.
+//! Audit log: one line for each decision, batched into the journal off the hot path. Calls wait while too many lines are pending
+//! (`waiting`); a line that is dropped nevertheless is counted and reported as missing. Pages form a signed hash chain
+//! ([`interlingua_machines::audit`]), so a verifier detects changes.
 //!
-//! The same refusal of the same caller is written once and then counted: whoever asks a thousand times leaves two lines
-//! (`refusals`).
+//! Equal refusals of one caller are written once and then counted: a thousand equal requests leave two lines (`refusals`).
 //!
-//! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
-//! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
-//! caller's own protocol could not carry all of it, one that says what ([`losses`]). Lines hold no content and no secret: who,
-//! what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments what configuration says
-//! ([`interlingua_machines::audit::arguments`]).
+//! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when it is sent
+//! to its peer and is not freely repeatable (`dispatch`), and when it ends (`return`); if its caller's protocol could not carry all of it,
+//! one more line says what was lost ([`losses`]). Lines hold no content and no secret: the principal, the action, the resource, the
+//! outcome, the losses, and the trace and task; of arguments what configuration allows ([`interlingua_machines::audit::arguments`]).
 
 pub mod key;
 pub mod losses;
@@ -53,7 +51,7 @@ const MAX_NAME: usize = 200;
 /// The outcome of a decision in favour.
 pub const ALLOWED: &str = "allowed";
 
-/// What is kept of the arguments of skills; the first rule that fits counts.
+/// What is stored of the arguments of skills; the first matching rule counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepArguments {
     /// Patterns over `peer/skill` that the rule is about.
@@ -67,19 +65,19 @@ pub struct KeepArguments {
 pub struct AuditLine {
     /// When it was decided: set when the line is written.
     pub at: Time,
-    /// Whose wish it was.
+    /// The principal.
     pub by: String,
     /// What was decided about, such as `authorize` or `confirm`.
     pub action: Cow<'static, str>,
     /// A skill, a peer, a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// [`ALLOWED`], what became of it, or the kind of a fault.
+    /// [`ALLOWED`], the outcome, or the kind of a fault.
     pub outcome: Cow<'static, str>,
     /// The task it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// What it came in by.
+    /// The protocol by which it arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<Cow<'static, str>>,
     /// The trace it belongs to.
@@ -103,7 +101,7 @@ pub struct AuditLine {
 }
 
 impl AuditLine {
-    /// A line that says that this was allowed.
+    /// A line for an allowed action.
     pub fn new(action: &'static str, by: impl Display) -> AuditLine {
         AuditLine {
             at: Time(0),
@@ -122,14 +120,14 @@ impl AuditLine {
         }
     }
 
-    /// The same line, about this skill, peer or file. A long name is cut.
+    /// The same line, about this skill, peer or file. A long name is truncated.
     #[must_use]
     pub fn on(mut self, what: impl Display) -> AuditLine {
         self.on = Some(short(what.to_string()));
         self
     }
 
-    /// What the rules say of the arguments of this skill.
+    /// The same line with what the rules store of the arguments of this skill.
     #[must_use]
     pub fn arguments(mut self, rules: &[KeepArguments], skill: &Skill, arguments: Option<&Json>) -> AuditLine {
         let rule = rules.iter().find(|rule| rule.skills.iter().any(|pattern| matches(pattern, &skill.id)));
@@ -156,7 +154,7 @@ impl AuditLine {
         self
     }
 
-    /// What a call says of where it belongs.
+    /// The same line with the context of a call.
     #[must_use]
     pub fn call(mut self, call: &Call) -> AuditLine {
         self.wire = call.origin.wire().map(|wire| wire.0.clone());
@@ -226,7 +224,7 @@ impl Audit {
         self.seal.store(Some(Arc::new(signing)));
     }
 
-    /// The keys that ever signed, the one that signs now first.
+    /// All signing keys so far, the current one first.
     pub fn keys(&self) -> Vec<Half> {
         self.seal.load().as_ref().map(|signing| signing.known.clone()).unwrap_or_default()
     }
@@ -239,7 +237,7 @@ impl Audit {
         }
     }
 
-    /// Writes a line, which belongs to the trace of what is being done unless it says otherwise.
+    /// Writes a line, which belongs to the current trace unless it names another.
     pub fn write(&self, mut line: AuditLine) {
         line.at = self.clock.now();
         if line.trace.is_none() {
@@ -260,7 +258,7 @@ impl Audit {
         self.waiting.is_behind() || self.lines.capacity() < MAX_WAITING / 2
     }
 
-    /// Resolves when lines are written about as fast as they come: nothing more is decided than can be written down.
+    /// Resolves when lines are written about as fast as they arrive: no more is decided than can be logged.
     pub(super) async fn caught_up(&self) -> Result<(), Fault> {
         if !self.is_behind() {
             return Ok(());
@@ -279,7 +277,7 @@ impl Audit {
         tokio::time::timeout(PATIENCE, written).await.map_err(busy)
     }
 
-    /// Writes a line about a caller, a skill and a task, where they are known.
+    /// Writes a line about a caller, a skill and a task, as far as they are known.
     pub fn line(
         &self,
         action: &'static str,
@@ -297,7 +295,7 @@ impl Audit {
         });
     }
 
-    /// Lines that could not be taken since the start.
+    /// The number of dropped lines since the start.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

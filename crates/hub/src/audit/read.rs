@@ -1,5 +1,4 @@
-//! Reading the audit log: lines for people, whole pages for verification; and redacting what somebody has the right to
-//! have forgotten.
+//! Reads the audit log: lines for people, whole pages for verification. It also redacts lines (right to erasure).
 
 use interlingua_machines::audit::{Checkpoint, Page, PageLine};
 use interlingua_model::ports::Stored;
@@ -64,15 +63,15 @@ impl Hub {
         Ok(found.iter().map(|stored| (stored.seq, page(stored))).collect())
     }
 
-    /// Signs all there is, and returns the newest checkpoint that is kept beside the records. Only an Owner may do that.
+    /// Signs everything so far, and returns the newest checkpoint, which is stored beside the records. Only an Owner may do that.
     pub async fn audit_checkpoint(&self, by: &Principal) -> Result<Option<Checkpoint>, Fault> {
         self.only_for_owner(by, "audit")?;
         self.audit.signed().await;
         Ok(writer::kept(&*self.store.records, self.now()).await?)
     }
 
-    /// Takes out every line of this caller: what it says goes, that there was one stays, and the chain still holds. Returns how
-    /// many there were. Only an Owner may do that.
+    /// Redacts every line of this caller: its text is removed, the line remains, and the chain still verifies. Returns how many there were.
+    /// Only an Owner may do that.
     pub async fn forget_in_audit(&self, by: &Principal, who: &str) -> Result<u64, Fault> {
         self.only_for_owner(by, "forget_audit")?;
         self.audit.written().await;
@@ -105,7 +104,7 @@ impl Hub {
     }
 }
 
-/// How many lines of this caller were taken out, also of those where they acted through somebody.
+/// How many lines of this caller were redacted, also of those where it acted through another.
 fn forget(page: &mut Page, who: &str) -> u64 {
     let mut count = 0;
     for line in &mut page.lines {

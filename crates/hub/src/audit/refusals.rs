@@ -1,9 +1,7 @@
-//! Deduplication of refusals in the audit log. Equal refusals as one line with a count. Refusing costs its caller nothing, so each
-//! must not cost a line: the first is written at once, further ones are counted, and a line says how many there were since, from when
-//! to when.
+//! Deduplication of refusals in the audit log: equal refusals are one line with a count. A refusal costs its caller nothing, so not every
+//! one may cost a line: the first is written at once, further ones are counted, and a line reports their number and time span.
 //!
-//! What was asked for is chosen by whoever asks, so beyond a number of different things a caller's refusals count as equal
-//! whatever they were about.
+//! The caller chooses what it asks for, so beyond a number of different requests all refusals of a caller count as equal.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -81,7 +79,7 @@ impl Refusals {
         self.counted.is_empty()
     }
 
-    /// Lines of those whose time is over; they are told apart anew from here on.
+    /// Lines of those whose time is over; later ones are counted separately.
     pub(super) fn due(&mut self, now: Time) -> Vec<AuditLine> {
         let over = |counted: &mut Counted| now >= counted.since.after(INTERVAL);
         let lines = self.counted.extract_if(|_, counted| over(counted)).filter_map(|(_, counted)| counted.said());
@@ -92,7 +90,7 @@ impl Refusals {
         lines
     }
 
-    /// Lines of all that was counted, for somebody who reads now; counting goes on.
+    /// Lines of everything counted so far, for a reader; counting continues.
     pub(super) fn so_far(&mut self) -> Vec<AuditLine> {
         let said = |counted: &mut Counted| {
             let line = counted.said_so_far();

@@ -1,9 +1,8 @@
-//! Backpressure of the audit log. How many bytes of lines wait to be written, and what happens when they are many.
+//! Backpressure of the audit log: bounds the bytes of lines that are not written yet.
 //!
-//! While more than half of the room is taken, calls wait at the door ([`super::Audit::caught_up`]): what is decided must be
-//! written down, so nothing more is decided than that. The other half is for calls that are under way. Refusals, which cost whoever
-//! causes them nothing, have no part of it. A line that finds no room all the same is counted, and the next page says how many
-//! are missing.
+//! While more than half of the budget is used, new calls wait before they are decided ([`super::Audit::caught_up`]), because every decision
+//! must be logged. The other half is for calls that are in progress. Refusals, which cost their caller nothing, have no part of it. A line
+//! that finds no budget nevertheless is counted, and the next page says how many are missing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +23,7 @@ pub(super) struct UnwrittenLines {
 }
 
 impl UnwrittenLines {
-    /// False when there is no room for it.
+    /// False if there is no budget for it.
     pub(super) fn add(&self, line: &AuditLine) -> bool {
         let most = if line.refusal { BEHIND } else { MOST };
         let more = |bytes: u64| bytes.checked_add(weight(line)).filter(|sum| *sum <= most);

@@ -1,11 +1,12 @@
-//! Writer of the audit log, a hash chain: lines into pages, each page bound to the one before it, a checkpoint now and then.
+//! Writer of the audit log, a hash chain: it collects lines into pages, binds each page to the previous one, and writes checkpoints at
+//! intervals.
 //!
-//! A page waits a little after its first line, so that one record of the journal holds all that were decided meanwhile; not
-//! when somebody wants to read, and not when the hub stops. What could not be taken or written is counted, and the next page
-//! says how many lines are missing.
+//! A page waits a little after its first line, so that one record of the journal holds all decisions of that time; it does not wait when a
+//! reader needs it or when the hub stops. Lines that could not be taken or written are counted, and the next page says how many are
+//! missing.
 //!
-//! The newest checkpoint is kept beside the journal too. When the journal does not hold what it speaks of, somebody cut the
-//! journal: then it stays as it is, so that whoever verifies sees it.
+//! The newest checkpoint is also stored beside the journal. If the journal lacks what the checkpoint covers, the journal was truncated:
+//! then the checkpoint is left as it is, so that a verifier detects it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,7 +43,7 @@ const SIGN_AFTER: Duration = Duration::from_secs(600);
 const KIND: &str = "audit";
 const CHECKPOINT: &str = "checkpoint";
 
-/// What the writer is told.
+/// Messages to the writer.
 #[derive(Debug)]
 pub(super) enum WriterMessage {
     Line(Box<AuditLine>),
@@ -54,7 +55,7 @@ pub(super) enum WriterMessage {
     HandOver(Arc<Signing>, oneshot::Sender<()>),
 }
 
-/// The key, once it is there.
+/// The signing key, once it is loaded.
 pub(super) type Seal = ArcSwapOption<Signing>;
 
 pub(super) struct Writer {
@@ -92,7 +93,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Lines are spelled as they come, not all at once when the page is due.
+    /// Lines are serialized as they arrive, not all at once when the page is due.
     fn take(&mut self, told: &mut Vec<WriterMessage>, refusals: &mut Refusals, waiting: &UnwrittenLines) {
         for told in told.drain(..) {
             match told {
@@ -123,8 +124,8 @@ impl Batch {
         }
     }
 
-    /// Times never go back from one line to the next: one that two threads decided at once, or that tells what was counted until
-    /// now, is no older than the line before it.
+    /// Times never go back from one line to the next: a line that two threads decided at once, or that reports a count until now, is no
+    /// older than the line before it.
     fn add(&mut self, mut line: AuditLine) {
         line.at = self.latest.map_or(line.at, |latest| line.at.max(latest));
         self.latest = Some(line.at);
@@ -385,7 +386,7 @@ async fn page_at(journal: &dyn Journal, number: u64) -> Result<Option<Digest>, S
     }))
 }
 
-/// The newest checkpoint that was kept beside the journal.
+/// The newest checkpoint that was stored beside the journal.
 pub(super) async fn kept(records: &dyn Records, now: Time) -> Result<Option<Checkpoint>, StoreFault> {
     let item = records.get(KIND, CHECKPOINT, now).await?;
     Ok(item.and_then(|item| journal::from_bytes(&item.value).ok()))

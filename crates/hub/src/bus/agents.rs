@@ -1,4 +1,5 @@
-//! Agent registry. Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
+//! Agent registry: durable registrations, each with its owner. A name belongs to the first caller that registers it; configured names take
+//! precedence.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -27,10 +28,10 @@ const ATTEMPTS: usize = 8;
 /// How many are read at once.
 const PAGE: usize = 200;
 
-/// What is kept of an agent.
+/// The stored registration of an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Registration {
-    /// Who registered it.
+    /// The principal that registered it.
     pub owner: Owner,
     /// What it says that it can do.
     pub card: Card,
@@ -51,7 +52,7 @@ pub enum Reach {
     Inbox,
     /// It is called there, as the card says that it shows there.
     Url(Uri),
-    /// It is called there, as the card said that came with its registration.
+    /// It is called at this address, from the card that came with its registration.
     Card(Uri),
 }
 
@@ -63,12 +64,12 @@ enum Comes {
 }
 
 impl Hub {
-    /// May this principal register agents at all, as far as that can be said before a name is known?
+    /// May this principal register agents at all, before a name is known?
     pub fn check_registrar(&self, by: &Principal) -> Result<(), Fault> {
         if self.policy.load().registers(by, None, self.now()) { Ok(()) } else { Err(no_registrar()) }
     }
 
-    /// Is the name free for this principal, and may it be registered by them? Their own registration they may replace.
+    /// Is the name free for this principal, and may it register it? It may replace its own registration.
     pub fn check_agent_name(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
         if !self.policy.load().registers(by, Some(name), self.now()) {
             return Err(no_registrar());
@@ -87,7 +88,7 @@ impl Hub {
         }
     }
 
-    /// Why an agent may not be called so, whoever registers it: names are told apart by people, who do not see the case of a letter.
+    /// Why an agent may not have this name, whoever registers it: people compare names without regard to case.
     fn unfit(&self, name: &PeerId) -> Option<String> {
         if let Some(problem) = name_problem(name.as_str()) {
             return Some(problem);
@@ -114,7 +115,7 @@ impl Hub {
         ))
     }
 
-    /// Keeps a registration and adds the agent, or replaces it whole. `peer`: how it is called, when it does not fetch.
+    /// Stores a registration and adds the agent, or replaces it whole. `peer`: how it is called, if it does not fetch its messages.
     pub async fn register_agent(
         self: &Arc<Self>,
         by: &Principal,
@@ -200,7 +201,7 @@ impl Hub {
         Ok(inbox)
     }
 
-    /// Forgets an agent. One that is somebody else's, or of configuration, is not there to be forgotten.
+    /// Removes an agent. An agent of another owner, or of configuration, is reported as not found.
     pub async fn unregister_agent(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
         let agent = self.bus.agent(name.as_str()).filter(|agent| agent.is_of(by)).ok_or_else(no_such_agent)?;
         self.store.records.take(KIND, name.as_str(), self.now()).await?;
@@ -215,7 +216,7 @@ impl Hub {
         Ok(())
     }
 
-    /// After a start: every registration there is, in order of name.
+    /// After a start: restores every registration, in order of name.
     pub async fn restore_agents(self: &Arc<Self>, agents: &dyn CalledAgents) -> Result<(), Fault> {
         let (mut after, mut restored, mut called) = (None::<Text>, 0_usize, Vec::new());
         loop {

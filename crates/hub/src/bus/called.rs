@@ -10,10 +10,10 @@ use interlingua_model::{Card, Fault, FaultKind, Feature, Json, PeerId, Principal
 use super::{Reach, Registration};
 use crate::Hub;
 
-/// How an agent is made known.
+/// How an agent describes itself.
 #[derive(Debug, Clone, Copy)]
 pub enum Shown<'a> {
-    /// Its card is there.
+    /// Its card is at this address.
     At(&'a str),
     /// This is its card.
     By(&'a Json),
@@ -21,7 +21,7 @@ pub enum Shown<'a> {
 
 /// A protocol by which registered agents are called.
 pub trait CalledAgents: Send + Sync + Debug {
-    /// Looks at an agent on behalf of whoever registers it. Nothing is kept of it yet.
+    /// Contacts an agent on behalf of the registering caller. Nothing of it is stored yet.
     fn look<'a>(
         &'a self,
         hub: &'a Arc<Hub>,
@@ -41,7 +41,7 @@ pub trait CalledAgents: Send + Sync + Debug {
     fn forget<'a>(&'a self, hub: &'a Hub, registration: &'a Registration) -> BoxFuture<'a, Result<(), Fault>>;
 }
 
-/// An agent that is made and can be called.
+/// An agent that is prepared and can be called.
 pub trait Called: Send {
     /// The peer by which the hub calls it.
     fn peer(&self) -> Arc<dyn Peer>;
@@ -75,7 +75,7 @@ impl CalledAgents for NoneCalled {
     }
 }
 
-/// An agent that was looked at and may be registered.
+/// An agent that was checked and may be registered.
 pub trait Applied: Send + Sync {
     /// Its card, as it showed it.
     fn card(&self) -> &Card;

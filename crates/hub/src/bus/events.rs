@@ -1,5 +1,5 @@
-//! Publish and subscribe. The queue of events that belong to no task: one log with one numbering, so that a subscriber of many topics
-//! goes on from the one number it saw last.
+//! Publish and subscribe: the queue of events that belong to no task. It is one log with one numbering, so a subscriber of many topics
+//! resumes from the last number it saw.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn log() -> Log {
 }
 
 impl Hub {
-    /// Writes an event and tells whoever listens; its number.
+    /// Writes an event and notifies subscribers; returns its number.
     pub async fn publish(&self, message: &Message) -> Result<u64, Fault> {
         let line = AuditLine::new("publish", &message.by);
         self.audit.write(match &message.topic {
@@ -56,7 +56,7 @@ impl Hub {
         Ok(seq)
     }
 
-    /// Events on these topics after a number; without one, those that come from here on.
+    /// Events on these topics after a number; without one, new events only.
     pub async fn subscribe(
         self: &Arc<Self>,
         by: Principal,
@@ -77,7 +77,7 @@ impl Hub {
     }
 }
 
-/// A subscriber, at its own pace: it reads the log, and holds nobody up.
+/// A subscriber, at its own pace: it reads the log, and delays nobody.
 #[derive(Debug)]
 pub struct Subscription {
     hub: Arc<Hub>,
@@ -89,7 +89,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// The next event it wants and may see. Cancel safe.
+    /// The next matching event that it may see. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<(u64, Message)>, Fault> {
         loop {
             self.head.borrow_and_update();
@@ -102,7 +102,7 @@ impl Subscription {
         }
     }
 
-    /// The next one that is written already.
+    /// The next event that is already written.
     pub async fn there_is(&mut self) -> Result<Option<(u64, Message)>, Fault> {
         loop {
             if let Some(found) = self.ready.pop_front() {
@@ -121,7 +121,7 @@ impl Subscription {
         }
     }
 
-    /// How far it has read.
+    /// The number of the last event it has read.
     pub fn after(&self) -> u64 {
         self.after
     }

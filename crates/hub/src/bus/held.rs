@@ -1,11 +1,10 @@
-//! Memory budget of inboxes. What one inbox holds of the room that all inboxes have together, each message in the share of who sent
-//! it.
+//! Memory budget of inboxes: what one inbox uses of the budget of all inboxes, with each message in the share of its sender.
 //!
-//! A message that finds no room is refused. An answer never is: whoever asked waits for it, so older answers are forgotten for
-//! it, and where that is not enough it is told and not remembered.
+//! A message beyond the budget is refused. An answer is never refused, because the asker waits for it: older answers are evicted for it,
+//! and if that is not enough it is sent and not stored.
 //!
-//! It takes its room before it waits for the driver of the inbox, so that what waits there counts, too. Those that are not
-//! refused and find none go to the driver one after another; meanwhile whoever brings them waits.
+//! A message takes its share before it waits for the driver of the inbox, so waiting messages count too. Answers that find no budget go to
+//! the driver one after another; meanwhile their senders wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +42,7 @@ impl Way {
         Way { shares: shares.clone(), turn: Arc::new(Semaphore::new(1)) }
     }
 
-    /// For a message that is refused without room.
+    /// For a message that is refused without budget.
     pub(super) fn take(&self, message: &Message) -> Result<Share, Fault> {
         self.shares.take(&whose(&message.by), weight(message)).map_err(busy)
     }
@@ -69,12 +68,12 @@ pub(super) struct HeldMessages {
 pub(super) enum Wanted {
     Nothing,
     Has(Share),
-    /// There is no room for this answer yet: older answers are forgotten to make room.
+    /// There is no budget for this answer yet: older answers are evicted for it.
     Lacks(Box<Message>),
 }
 
 impl HeldMessages {
-    /// What was there before the hub started counts, whether there is room or not.
+    /// What was stored before the hub started counts, even beyond the budget.
     pub(super) fn by(inbox: &Inbox, way: Way) -> HeldMessages {
         let count = |message: &Message| way.shares.count_in(&whose(&message.by), weight(message));
         let known = inbox.held().filter(|(place, _)| *place > 0);

@@ -1,7 +1,7 @@
-//! Mailbox actor. The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
+//! Mailbox actor: drives the inbox of one agent. It is the only owner of the state; it decides, appends, and only then shows.
 //!
-//! Whoever sends or answers waits until it is written; readers wait for what was. A reader that leaves loses nothing. An
-//! agent is up while somebody reads for it, and down when nobody has for a while.
+//! A sender or answerer waits until its record is written; readers wait for written records. A reader that disconnects loses nothing. An
+//! agent is up while it has a reader, and down when it has had none for a while.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -41,15 +41,15 @@ enum Command {
         room: Option<InboxRoom>,
         done: Answer<()>,
     },
-    /// What the agent tells of a request it works on, before it answers.
+    /// A report of the agent about a request it works on, before it answers.
     Tell { message: Box<Message>, room: Share, done: Answer<()> },
-    /// Puts a request, and hears what comes of it.
+    /// Puts a request, and receives its reports and answer.
     Ask { message: Box<Message>, room: InboxRoom, until: Time, told: mpsc::Sender<Heard>, done: Answer<()> },
     /// Hears of a request that waits already; false when it is unknown.
     Attach { id: MessageId, told: mpsc::Sender<Heard>, done: Answer<bool> },
 }
 
-/// The way to one inbox. Cloning shares it.
+/// The handle of one inbox. Cloning shares it.
 #[derive(Debug, Clone)]
 pub struct Handle {
     commands: mpsc::Sender<Command>,
@@ -57,7 +57,7 @@ pub struct Handle {
     shelf: Arc<Shelf>,
 }
 
-/// Something that was said of a request, and the room it takes until it is read. An answer takes that of the inbox.
+/// A report about a request, and its memory share until it is read. An answer uses that of the inbox.
 #[derive(Debug)]
 pub(super) struct Heard {
     pub(super) message: Message,
@@ -105,7 +105,7 @@ impl Handle {
         }
     }
 
-    /// A message that wants no answer.
+    /// Adds a message that needs no answer.
     pub async fn put(&self, message: Message, until: Time) -> Result<(), Fault> {
         let room = Some(self.room(&message).await?);
         let input = Input::Put { message: Box::new(message), until };
@@ -118,7 +118,7 @@ impl Handle {
         if known { self.way.enter(message).await } else { self.way.take(message).map(InboxRoom::from) }
     }
 
-    /// What the agent says: an answer, or something about a request it works on.
+    /// A message from the agent: an answer, or a report about a request it works on.
     pub async fn said(&self, message: Message) -> Result<(), Fault> {
         match message.kind {
             Kind::Response => {
@@ -138,7 +138,7 @@ impl Handle {
         self.send(|done| Command::Take { input: Input::Read(id), room: None, done }).await
     }
 
-    /// Does a request with this id wait?
+    /// Is a request with this id pending?
     pub fn awaits(&self, id: &str) -> bool {
         self.shelf.look(|inbox| inbox.fate(&id.into()) == Fate::Waits)
     }
@@ -151,12 +151,12 @@ impl Handle {
         })
     }
 
-    /// How many messages wait.
+    /// The number of pending messages.
     pub fn waiting(&self) -> usize {
         self.shelf.look(|inbox| inbox.len())
     }
 
-    /// All that waits, most urgent first, and what comes.
+    /// All pending messages, most urgent first, and new ones.
     pub fn reading(&self) -> Reading {
         self.shelf.readers.send_modify(|readers| *readers += 1);
         Reading { handle: self.clone(), changed: self.shelf.changed.subscribe(), shown: BTreeSet::new() }
@@ -176,13 +176,13 @@ impl Handle {
         Ok(known.then_some(hears))
     }
 
-    /// Nobody waits for the answer any more. What cannot be said now is left to the message's own end.
+    /// Nobody waits for the answer any more. If this cannot be sent now, the message expires by itself.
     pub(super) fn withdraw(&self, id: MessageId) {
         let (done, _) = oneshot::channel();
         let _ = self.commands.try_send(Command::Take { input: Input::Withdraw(id), room: None, done });
     }
 
-    /// Whatever waited for the one who had this name before is not for the one who has it now.
+    /// Removes what was pending for the previous agent of this name: it is not for the current one.
     pub(super) async fn empty(&self, now: Time) -> Result<(), Fault> {
         let waiting = |inbox: &mut Inbox| {
             let (mut shown, mut ids) = (BTreeSet::new(), Vec::new());
@@ -203,7 +203,7 @@ impl Handle {
     }
 }
 
-/// Somebody who reads for an agent.
+/// A reader of an agent's inbox.
 #[derive(Debug)]
 pub struct Reading {
     handle: Handle,
@@ -212,7 +212,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The next message not shown yet; `None` when the agent is gone. Cancel safe.
+    /// The next message not shown yet; `None` when the agent is removed. Cancel safe.
     pub async fn next(&mut self, now: impl Fn() -> Time) -> Option<(u64, Message)> {
         loop {
             self.changed.borrow_and_update();
@@ -226,7 +226,7 @@ impl Reading {
         }
     }
 
-    /// What is there without waiting.
+    /// The next message without waiting.
     pub fn shown_now(&mut self, now: Time) -> Option<(u64, Message)> {
         let shown = &mut self.shown;
         let found = self.handle.shelf.look(|inbox| {
@@ -248,12 +248,12 @@ fn log(name: &PeerId) -> Log {
     Log::Topic(topic(name))
 }
 
-/// Where the messages of an agent are kept.
+/// The topic of an agent's messages.
 pub(super) fn topic(name: &PeerId) -> TopicId {
     TopicId(format!("inbox/{name}").into())
 }
 
-/// Who sent what a record keeps: it counts in their bytes.
+/// The sender of a record's message: it counts in the sender's bytes.
 fn sender(record: &Record) -> Option<&Owner> {
     match record {
         Record::Put { message, .. } | Record::Gone { how: Gone::Answered(message), .. } => Some(&message.by),
@@ -368,7 +368,7 @@ impl Driver {
         self.stuck = Some(Stuck { until: Instant::now() + pause, next: (pause * 2).min(LONGEST_PAUSE) });
     }
 
-    /// Somebody came or left, perhaps both. Whoever was here for a moment was here.
+    /// A reader connected or disconnected, perhaps both. A short visit counts.
     fn attended(&mut self, readers: usize) {
         self.show(true);
         self.quiet = (readers == 0).then(Instant::now);
@@ -473,7 +473,7 @@ impl Driver {
         }
     }
 
-    /// Whoever waits for an answer hears it, once it is written.
+    /// Sends an answer to its waiter, once it is written.
     fn pass_on(&mut self, record: &Record) {
         match record {
             Record::Put { .. } | Record::Spent => {}
@@ -497,7 +497,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Shows whether somebody reads for the agent.
+    /// Publishes whether the agent has a reader.
     fn show(&mut self, here: bool) {
         self.quiet = None;
         let Some(hub) = self.hub.upgrade() else { return };

@@ -1,10 +1,10 @@
-//! Message bus. What agents share through the hub: who is registered, what waits for each, events that belong to no task.
+//! Message bus of the hub: registered agents, their pending messages, and events that belong to no task.
 //!
-//! `agents` keeps registrations. `inbox` drives the inbox of an agent that fetches its messages, `peer` makes such an
-//! agent a peer like any other: a call of it waits in its inbox until it has answered. `events` is the one queue of
-//! published events, read from any point by whoever may.
+//! `agents` stores registrations. `inbox` drives the inbox of an agent that fetches its messages, `peer` makes such an agent a peer like
+//! any other: a call to it waits in its inbox until it has answered. `events` is the queue of published events, which permitted callers
+//! read from any point.
 //!
-//! What runs inside the hub has no inbox: a message to it is a call, and costs what a call costs.
+//! Agents inside the hub have no inbox: a message to one is a call, and costs what a call costs.
 
 mod agents;
 mod called;
@@ -63,12 +63,13 @@ impl Bus {
         self.agents.load_full()
     }
 
-    /// Is this agent theirs: may they read its messages and answer for it?
+    /// Does this agent belong to this principal: may it read its messages and answer for it?
     pub fn speaks_for(&self, by: &Principal, name: &str) -> bool {
         self.agent(name).is_some_and(|agent| agent.is_of(by))
     }
 
-    /// Nobody speaks as an agent that is registered by somebody else, nor under what is written like another's subject.
+    /// Refuses a speaker under the name of an agent that another principal registered, or under a name that is written like another's
+    /// subject.
     pub fn check_speaker(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
         let written = name.as_str();
         let subject = is_reserved(written) || written.parse::<Owner>().is_ok();
@@ -83,7 +84,7 @@ impl Bus {
         }
     }
 
-    /// May they read what this owner shared with these? Nobody named is nobody else.
+    /// May this principal read what this owner shared with these readers? An empty list means nobody else.
     pub fn reads(&self, by: &Principal, owner: &Owner, readers: &[interlingua_model::Text]) -> bool {
         by.is_hub_owner()
             || by.owner() == *owner
@@ -92,7 +93,7 @@ impl Bus {
 }
 
 impl Agent {
-    /// Is it theirs? The hub's owner speaks for all of them.
+    /// Does it belong to this principal? The hub's owner speaks for all of them.
     pub fn is_of(&self, by: &Principal) -> bool {
         by.is_hub_owner() || (!by.is_anonymous() && by.owner() == self.registration.owner)
     }

@@ -1,7 +1,7 @@
 //! An agent with an inbox, as a peer: a call waits in the inbox until the agent has answered.
 //!
-//! The agent sees a request whose id names the exchange; it may tell of progress and share artifacts under that id before it
-//! responds. After a crash of the hub the request still waits, or its answer is there: the exchange is taken up again.
+//! The agent sees a request whose id names the exchange; it may report progress and share artifacts under that id before it responds. After
+//! a crash of the hub the request is still pending, or its answer is stored: the exchange is resumed.
 
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -165,7 +165,7 @@ impl Waits {
         Poll::Pending
     }
 
-    /// Nothing more will be said: there is an answer that found no room, or the agent or its request is gone.
+    /// No more events will come: the answer found no budget, or the agent or its request was removed.
     fn unheard(&mut self) -> Event {
         if let Some(answer) = self.agent.inbox.answer(&self.id) {
             return self.event(answer);

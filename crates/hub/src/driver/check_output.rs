@@ -1,5 +1,5 @@
-//! Output validation. A result against what the skill promises: one that does not fit is not passed on, neither as values nor as
-//! bytes.
+//! Output validation: checks a result against the skill's output schema. A result that does not fit is not passed on, neither as values nor
+//! as bytes.
 
 use interlingua_model::{Event, Finished, Outcome, Raw};
 

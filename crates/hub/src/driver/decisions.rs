@@ -1,5 +1,5 @@
-//! Audit trail of an exchange. What of an exchange's records is told in the audit: that a person was asked for a yes, and what they
-//! said; that it went to its peer, where going there twice would matter; how it ended, and what was lost.
+//! Audit trail of an exchange: which of its records become audit lines. These are a request for approval and the answer to it, a dispatch
+//! that must not be repeated, the outcome, and the losses.
 
 use interlingua_machines::task::Task;
 use interlingua_model::{
@@ -39,7 +39,7 @@ impl PendingLines {
     }
 }
 
-/// The line that a record leaves, as the task stands before it is applied.
+/// The audit line of a record, given the task before it is applied.
 pub(super) fn of(task: &Task, record: &Record) -> Option<AuditLine> {
     let (confirm, by, outcome) = match record {
         Record::Received { by, signal: Signal::Answered { question, answer, .. } } => {

@@ -1,4 +1,4 @@
-//! Disconnects. A caller that left and may come back, and a peer that must be reached again to be told of a cancel.
+//! Disconnects: a caller that left and may come back, and a peer that must be reached again to send it a cancel.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use super::peer_state::{self, News, Side};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Timer {
     Task(Due),
-    /// A caller that left has not come back.
+    /// A caller that disconnected has not come back.
     Caller,
 }
 
@@ -37,7 +37,7 @@ impl Driver {
         }
     }
 
-    /// Unless somebody came back, or another who sent the same message is still there.
+    /// Unless the caller came back, or another one that sent the same message is still connected.
     pub(super) fn caller_gone(&mut self) -> VecDeque<Effect> {
         if self.has_caller() {
             return VecDeque::new();
@@ -49,13 +49,13 @@ impl Driver {
         self.kept.as_ref().is_some_and(|kept| kept.live.has_caller())
     }
 
-    /// Letting go of the call would not stop a peer that keeps it under an id.
+    /// Dropping the call would not stop a peer that stores it under an id.
     pub(super) fn peer_knows_it(&self) -> bool {
         self.task.finished().is_none() && self.task.sent.as_ref().is_some_and(|sent| sent.remote.is_some())
     }
 
-    /// Reaches the peer by the id under which it knows the call, if nobody is on the way, and tells it then. The grace of a
-    /// cancel bounds how long that may take.
+    /// Reconnects to the peer by its id of the call, if no attempt is running, and then sends the cancel. The grace period of a cancel
+    /// bounds how long that may take.
     pub(super) async fn tell_when_reached(&mut self, signal: Signal) -> Result<VecDeque<Effect>, Fault> {
         self.unsaid = Some(signal);
         if matches!(self.side, Side::Idle)
@@ -77,13 +77,13 @@ impl Driver {
         }
     }
 
-    /// Whoever started it is gone for good, so it is cancelled, also while it waits for an answer.
+    /// The parent has ended for good, so it is cancelled, also while it waits for an answer.
     pub(crate) fn let_go(&mut self) -> Result<VecDeque<Effect>, Fault> {
         let (by, signal) = (self.task.by.clone(), Signal::Cancel(CancelWhy::Superseded));
         self.decide(Happening::Signal { by, standing: Standing { owns: true, approves: false }, signal })
     }
 
-    /// The caller of an exchange not kept is gone: its manners say what becomes of it.
+    /// The caller of an exchange that is not stored has left: `on_disconnect` decides what follows.
     pub(crate) async fn abandoned(mut self) {
         match self.task.call.limits.on_disconnect {
             // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
@@ -96,7 +96,7 @@ impl Driver {
         }
     }
 
-    /// It is not kept: another exchange of the same message is, or nothing can be. Its caller was told.
+    /// It is not stored: another exchange of the same message is, or nothing can be. Its caller was informed.
     pub(super) async fn superseded(mut self) {
         self.cancel_and_wait(CancelWhy::Superseded).await;
         self.meter.rested(&self.hub.meters);

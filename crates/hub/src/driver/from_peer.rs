@@ -1,4 +1,4 @@
-//! Inbound side of the peer. What comes back from the peer, as happenings of the task.
+//! Inbound side of the peer: converts what the peer sends to happenings of the task.
 
 use std::collections::VecDeque;
 

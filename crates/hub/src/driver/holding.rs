@@ -1,9 +1,9 @@
-//! Memory accounting of one exchange. What one exchange holds of memory, in the room that all of its kind have together
-//! ([`crate::shares`]).
+//! Memory accounting of one exchange, within the budget of all exchanges of its kind ([`crate::shares`]).
 //!
-//! One that is not kept holds what its peer said so far, in case it will be kept; the first [`FREE`] of that do not count, so
-//! a plain call takes no share at all. A kept one counts from its first byte, with its arguments and its place among the living,
-//! however long it waits. One that finds no room is refused before it is kept; one that finds none for what comes ends there.
+//! An exchange that is not stored holds what its peer has sent so far, in case it will be stored; the first [`FREE`] bytes do not count, so
+//! a plain call takes no share. A stored exchange counts from its first byte, with its arguments and its entry among the live tasks,
+//! however long it waits. If there is no budget, an exchange is refused before it is stored; if there is none for further output, it ends
+//! there.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// A record more, of one that is not kept.
+    /// Counts a further record of an exchange that is not stored.
     pub(super) fn came(&mut self, record: &Record) {
         self.came = self.came.saturating_add(record.weight() as u64);
     }
@@ -56,7 +56,7 @@ impl Driver {
         self.hold_with(0).map_err(|fault| fault.retry(Retry::IfIdempotent))
     }
 
-    /// Holds a signal more, if there is room for it.
+    /// Holds a further signal, if there is budget for it.
     pub(super) fn hold_signal(&mut self, signal: &Signal) -> Result<(), Fault> {
         let more = signal.weight() as u64;
         if more <= STEP {
@@ -76,14 +76,14 @@ impl Driver {
         self.holding.resize(shares, &self.task.by, bytes.saturating_add(more)).map_err(NoRoom::for_exchanges)
     }
 
-    /// Before it is kept.
+    /// Before it is stored.
     pub(super) fn hold_as_kept(&mut self) -> Result<(), Fault> {
         self.holding.given = COPIES * self.task.call.weight() as u64;
         let (bytes, shares) = (self.kept_bytes(), &self.hub.holdings.exchanges);
         self.holding.resize(shares, &self.task.by, bytes).map_err(NoRoom::for_exchanges)
     }
 
-    /// One that was kept before the hub started goes on, whether there is room or not.
+    /// An exchange that was stored before the hub started continues, even beyond the budget.
     pub(super) fn hold_adopted(&mut self) {
         self.holding.given = COPIES * self.task.call.weight() as u64;
         let bytes = self.kept_bytes().next_multiple_of(STEP);

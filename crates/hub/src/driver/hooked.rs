@@ -1,4 +1,4 @@
-//! Response hooks. A result on its way back goes by the hooks, where there are any for its skill.
+//! Response hooks: passes a result to the hooks that are configured for its skill.
 
 use interlingua_machines::task::Happening;
 use interlingua_model::{Event, Loss, LossKind, Raw};
@@ -8,8 +8,8 @@ use super::Driver;
 use super::peer_state::{News, Side};
 
 impl Driver {
-    /// What the peer said, unless it is an outcome that hooks must see first: then that is what is waited for. With an outcome
-    /// goes what of the call the peer had no use for.
+    /// The peer's event, unless it is an outcome that hooks must see first: then the hooks are awaited. An outcome also carries what of the
+    /// call the peer could not use.
     pub(super) fn through_hooks(&mut self, event: Event, mut losses: Vec<Loss>, raw: Option<Raw>) -> Option<Happening> {
         let (Event::Finished(finished), Some(ready)) = (&event, &self.ready) else {
             return Some(Happening::Peer { event, losses, raw });

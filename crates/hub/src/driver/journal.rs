@@ -1,5 +1,5 @@
-//! Write-ahead journal of an exchange. How an exchange gets into the journal: all at once when it becomes kept, then in batches as it
-//! goes on. Nothing is shown before it is safe.
+//! Write-ahead journal of an exchange: writes everything so far when the exchange becomes stored, then batches as it proceeds. Nothing is
+//! shown before it is durable.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ struct Bounds {
 }
 
 impl Driver {
-    /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown. It is in the
-    /// table of the living before that, so whoever finds it in the journal finds it there too.
+    /// Makes it a task: everything so far goes into the journal in one append, before anything more is shown. It is in the table of live
+    /// tasks before that, so a reader that finds it in the journal finds it there too.
     pub(super) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
         self.hold_as_kept()?;
         let kept = self.enlist(0)?;
@@ -122,7 +122,7 @@ impl Driver {
         Ok(LiveEntry { hub: self.hub.clone(), live, incoming })
     }
 
-    /// Appends the fresh records of a kept exchange and shows them.
+    /// Appends the new records of a stored exchange and shows them.
     pub(super) async fn commit(&mut self) -> Result<(), Fault> {
         if self.fresh.is_empty() {
             return Ok(());
@@ -194,7 +194,7 @@ impl Driver {
         }
     }
 
-    /// The task, or its caller, keeps as much as it may: what would be too much is left out, and the task ends with that.
+    /// The task, or its caller, has reached its quota: what exceeds it is left out, and the task ends with that.
     fn cut_short(&mut self, fault: Fault) -> Result<Vec<Record>, Fault> {
         tracing::warn!(event = "task_too_large", task = %self.task.id, error = %fault, "the task stores more than it may and is ended");
         self.rest();
@@ -213,7 +213,7 @@ impl Driver {
         Ok(vec![end])
     }
 
-    /// How much this task and its caller may keep.
+    /// The quota of this task and its caller.
     fn room(&self) -> TaskRoom {
         let settings = self.hub.settings.load();
         let of_task = Some(settings.bytes_of_task);

@@ -18,7 +18,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Of an exchange opened now, within the span the door began; of one taken up again, a span of its own in its trace.
+    /// For an exchange that is opened now, within the span of its entry; for a resumed one, a span of its own in its trace.
     pub(super) fn start(meters: &Meters, task: &Task) -> Meter {
         let current = Span::current();
         let opened = current.metadata().is_some_and(|metadata| metadata.name() == trace::EXCHANGE);

@@ -1,7 +1,7 @@
-//! Driver of one exchange: the task machine on one side, the peer on the other, the journal below.
+//! Driver of one exchange, between the task machine, the peer and the journal.
 //!
-//! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
-//! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
+//! The same code runs an exchange that is not stored, polled in its caller's task with nothing spawned, and a stored one, run by the
+//! supervisor. Storing only adds: records are appended before anybody sees them, and signals arrive by a channel.
 
 mod check_output;
 mod decisions;
@@ -61,7 +61,7 @@ pub(crate) struct Driver {
     lines: PendingLines,
     /// Numbered. Of an exchange not kept: all after the accepted call, in case it will be kept. Of a kept one: nothing.
     history: Vec<Arc<Entry>>,
-    /// Numbered and safe to show, for the caller of an exchange not kept.
+    /// Numbered and safe to show, for the caller of an exchange that is not stored.
     pub(crate) shown: VecDeque<Arc<Entry>>,
     kept: Option<LiveEntry>,
     /// Until when a caller that left may come back.
@@ -209,12 +209,12 @@ impl Driver {
         self.fresh.iter().any(|record| matches!(record.event(), Some(Event::Asked(_))))
     }
 
-    /// An exchange that is not kept must be before it goes on: it asks, another skill wants it, or it has become long.
+    /// Must the exchange be stored before it continues? It asks, another skill requires it, or it has become long.
     pub(crate) fn must_be_kept(&self) -> bool {
         self.asks() || self.unkept || self.history.len() > MAX_UNKEPT
     }
 
-    /// Gives the fresh records of an exchange not kept their numbers and shows them.
+    /// Numbers the new records of an exchange that is not stored, and shows them.
     pub(crate) fn show(&mut self) {
         let now = self.task.updated;
         for record in std::mem::take(&mut self.fresh) {

@@ -1,6 +1,5 @@
-//! Rate limit for progress and log lines. What a peer says on the side while it works, progress, steps and log lines: cut in size, bounded
-//! in rate and in sum. A peer that floods its task with them fills neither memory nor disk; what was left out is counted, and told
-//! with the end as a loss.
+//! Rate limit for progress, steps and log lines of a peer: each is truncated, and their rate and sum are bounded. A peer that floods its
+//! task with them fills neither memory nor disk. Omitted ones are counted and reported with the outcome as a loss.
 
 use std::collections::HashSet;
 

@@ -19,13 +19,13 @@ pub(super) enum Side {
     Idle,
     /// Waiting for a place at the peer. Nothing was sent.
     Placing(Placed),
-    /// Waiting for a peer to tell its skills.
+    /// Waiting for a peer to list its skills.
     Looking(Pin<Box<Sleep>>),
     /// Waiting for a place among the running ones.
     Queued(Queued),
     Calling(Calling),
     Live(Exchange),
-    /// It has ended, and hooks are told how.
+    /// It has ended, and hooks are informed of the outcome.
     Checking(Checking),
 }
 
@@ -33,7 +33,7 @@ pub(super) type Placed = Pin<Box<dyn Future<Output = Result<Place, Fault>> + Sen
 pub(super) type Checking = Pin<Box<dyn Future<Output = News> + Send>>;
 pub(super) type Queued = Pin<Box<dyn Future<Output = Result<(Permit, Calling), Fault>> + Send>>;
 
-/// What comes from the peer's side.
+/// Events of the peer's side.
 #[expect(clippy::large_enum_variant, reason = "a record is the usual case, and each is moved once")]
 pub(super) enum News {
     Placed(Place),
@@ -55,7 +55,7 @@ impl Side {
         poll_fn(|cx| self.poll_news(cx)).await
     }
 
-    /// A peer that panics has ended without an answer, and takes nobody with it.
+    /// A peer that panics has ended without an answer, and affects no other exchange.
     fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         catch_unwind(AssertUnwindSafe(|| self.poll_peer(cx))).unwrap_or_else(|_| {
             *self = Side::Idle;
@@ -85,7 +85,7 @@ impl Side {
         }
     }
 
-    /// What is there without waiting. The waker is a blank one: the next `next` registers anew.
+    /// The next event without waiting. The waker is a blank one: the next `next` registers again.
     pub(super) fn ready_now(&mut self) -> Option<News> {
         let mut cx = Context::from_waker(std::task::Waker::noop());
         match self.poll_news(&mut cx) {

@@ -1,8 +1,8 @@
-//! Relayed approvals. A request for approval that comes from a peer: another hub wants a person to approve what it was called for.
+//! Relayed approvals: requests for approval that come from a peer, such as another hub that needs a person to approve its call.
 //!
-//! Whoever made the call does not decide that. It is put to the caller only where the caller may approve calls of this skill,
-//! else to the approvers of this hub, whatever the peer's protocol calls the question. The approval goes to the peer alone, where
-//! it counts as far as this hub's credential does; it approves nothing here.
+//! The caller does not decide that by itself. The request goes to the caller only if the caller may approve calls of this skill, else to
+//! the approvers of this hub, whatever the peer's protocol calls the question. The approval goes to the peer alone, where it is worth as
+//! much as this hub's credential; it approves nothing here.
 
 use interlingua_machines::words::say;
 use interlingua_model::{Confirm, Event, Party, Question, QuestionKind};
@@ -12,8 +12,8 @@ use super::super::words::language_of;
 use super::Driver;
 
 impl Driver {
-    /// Addresses a request for approval. One that came from outside names the skill that was called here: what the peer says it
-    /// is about could be the name of any skill of this hub, and rules on approval are rules on what was called.
+    /// Addresses a request for approval. One from outside names the skill that was called here: the skill in the peer's request could be
+    /// the name of any skill of this hub, and rules on approval are rules on what was called.
     pub(super) fn addressed(&self, event: Event) -> Event {
         let Event::Asked(question) = event else { return event };
         let question = match (question.kind, &self.ready) {

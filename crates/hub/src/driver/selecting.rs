@@ -1,7 +1,7 @@
-//! Failover. Which of several skills of one capability a call goes to: the first choice, and another when nothing was begun there.
+//! Failover between several skills of one capability: the first choice, and another one if nothing was begun there.
 //!
-//! Each goes through all phases of its own. One that needs approval is asked about; which one it was is in the journal, so the
-//! approved call goes to exactly that skill, also after a restart.
+//! Each candidate passes through all phases. If one needs approval, the approver is asked; the journal names that skill, so the approved
+//! call goes to exactly that skill, also after a restart.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,4 @@
-//! Supervised run of a stored exchange. How a kept exchange is run by the supervisor: from its first append, or from a restart, to
-//! its end.
+//! Runs a stored exchange under the supervisor, from its first append or from a restart to its end.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -15,7 +14,7 @@ use super::journal::Keeping;
 use crate::live::Reader;
 use interlingua_telemetry::trace;
 
-/// Resolves once the exchange is in the journal. Dropped before it was read, its caller is gone, also when the exchange was
+/// Resolves once the exchange is in the journal. If it is dropped before it was read, its caller has left, also if the exchange was
 /// launched meanwhile.
 pub(crate) struct Launch(oneshot::Receiver<Result<Launched, Fault>>);
 
@@ -41,7 +40,7 @@ impl Drop for Launch {
 
 pub(crate) enum Launched {
     Kept(Reader),
-    /// The same id and body were sent before: the exchange that is kept of it.
+    /// The same id and body were sent before: the stored exchange of it.
     Exists(TaskId),
 }
 
@@ -78,8 +77,8 @@ impl Driver {
         Launch(launched)
     }
 
-    /// As [`Driver::launch`], for one that was begun without being kept. Its id counts from here on: sent again, the same
-    /// message leads to this exchange.
+    /// As [`Driver::launch`], for an exchange that was begun without being stored. Its id counts from here on: sent again, the same message
+    /// leads to this exchange.
     pub(crate) fn launch_later(mut self, seen: u64) -> Launch {
         let unique = self.hub.replay_key(&self.task.by, self.connection, &self.task.call);
         self.unkept = false;
@@ -87,7 +86,7 @@ impl Driver {
         self.launch(effects, unique, seen)
     }
 
-    /// Runs a kept exchange to its end.
+    /// Runs a stored exchange to its end.
     pub(crate) async fn run(mut self) {
         while self.task.finished().is_none() {
             let stopping = self.hub.supervisor.stopping().clone();
@@ -108,7 +107,7 @@ impl Driver {
         self.meter.ended(&self.hub.meters, &self.task);
     }
 
-    /// The store failed. What is in the journal stands, and goes on after a restart.
+    /// The store failed. The journal stays valid, and the task continues after a restart.
     fn broken(self, fault: &Fault) {
         tracing::error!(event = "task_interrupted", task = %self.task.id, error = %fault, cause = ?fault.source, "the store failed; the task continues after a restart");
     }

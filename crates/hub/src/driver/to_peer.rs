@@ -1,4 +1,4 @@
-//! Outbound side of the peer. What goes to the peer: the call itself, and signals that follow it.
+//! Outbound side of the peer: sends the call itself, and the signals that follow it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -78,8 +78,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A peer that tells its skills anew after a start may not have told them yet: what goes on at it under an id is not given
-    /// up for that. Whatever else happens meanwhile is heard.
+    /// A peer that lists its skills again after a start may not have listed them yet: a running call with an id at the peer is not given up
+    /// for that. Other events are processed meanwhile.
     fn looks_again(&mut self) -> bool {
         let now = Instant::now();
         self.is_to_be_told() && now < *self.looks.get_or_insert(now + SKILLS)
@@ -92,8 +92,8 @@ impl Driver {
         is_here && self.hub.ready_again(&self.task).is_err()
     }
 
-    /// How much of an answer must be read. The head is enough where nobody but this caller will see it: nothing keeps it, no
-    /// parent works with it, no hook is told of it, and no output schema is held to it.
+    /// How much of an answer must be read. The head is enough if only this caller will see it: it is not stored, no parent uses it, no hook
+    /// sees it, and no output schema applies to it.
     fn view(&self, ready: &Ready) -> View {
         let limits = &self.task.call.limits;
         let passes = self.kept.is_none() && limits.on_disconnect == OnDisconnect::Cancel;

@@ -1,4 +1,4 @@
-//! The audit in its store: what was cut off stays seen, what cannot be read stops nothing.
+//! The audit log in its store: truncation stays detectable, and an unreadable page stops nothing.
 
 use interlingua_machines::audit::{Broken, Checkpoint, Verifier};
 use interlingua_model::journal;

@@ -1,4 +1,4 @@
-//! Several peers of one capability: what was asked about is what is called, and what may have begun is begun nowhere else.
+//! Several peers of one capability: exactly the approved call is dispatched, and a call that may have begun is not begun elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

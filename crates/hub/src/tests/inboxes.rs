@@ -1,5 +1,5 @@
-//! Inboxes while the store is full or slow: nothing spins, an agent is up exactly while somebody reads for it, and what waits has
-//! a bound; so have signals.
+//! Inboxes while the store is full or slow: nothing spins, an agent is up exactly while it has a reader, and pending messages and signals
+//! are bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

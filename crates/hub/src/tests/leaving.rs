@@ -1,4 +1,4 @@
-//! Callers that leave and come back, peers that must be told of it, and peers that panic.
+//! Callers that disconnect and come back, peers that must be notified of it, and peers that panic.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

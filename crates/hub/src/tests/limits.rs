@@ -1,4 +1,4 @@
-//! Limits by rule, at the door: for whom, for each of what, and when to come back.
+//! Limits by rule, on entry: their callers, what they count by, and the time to retry.
 
 use interlingua_machines::limit::Pace;
 

@@ -1,4 +1,4 @@
-//! Crowds: what is too much is refused at once, what is let in ends, and nothing is left behind.
+//! Load: calls beyond the limit are refused at once, admitted calls end, and nothing leaks.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Long tasks, long histories, slow readers: what was is read when it is wanted, and weighs on nobody before.
+//! Long tasks, long histories, slow readers: history is read on demand and costs nothing before.
 
 use interlingua_machines::task::fold;
 use interlingua_model::ports::{Append, Expected, Journal, Retention, TaskPhase, TaskRow};

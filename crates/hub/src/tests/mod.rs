@@ -1,4 +1,4 @@
-//! The hub behind its door, on the real embedded store, with peers made of a few lines.
+//! The hub behind its entry point, on the real embedded store, with small test peers.
 
 mod audit;
 mod failover;

@@ -1,4 +1,4 @@
-//! Resources and completions go through the same door as skills, and what changed is told to listeners.
+//! Resources and completions go through the same entry point as skills, and listeners are notified of changes.
 
 use super::*;
 use crate::news::Heard;

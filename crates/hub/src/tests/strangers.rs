@@ -1,5 +1,5 @@
-//! What is another's is not only answered like what never was: it is found out by the same work, so that no clock tells them
-//! apart. Clocks are not looked at here, because a busy machine makes them lie; the reads of the store are counted.
+//! Another owner's task is answered like a missing one, after the same work, so that response times cannot tell them apart. The tests count
+//! reads of the store instead of measuring time, which a busy machine distorts.
 
 use super::work::{Bench, eventually, kept};
 use super::*;

@@ -1,4 +1,4 @@
-//! A peer whose work the test holds in its hand, and a hub with it on an observed store.
+//! A peer whose work the test controls, and a hub with it on an observed store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! `agents`: who can be sent a message; registering one, and unregistering it.
+//! `agents`: lists the agents that can receive messages, and registers or unregisters one.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! `chat`: a conversation with one peer, line by line. Answers stream; the agent's steps are shown beside them.
 //!
-//! Lines come from a terminal, where they can be edited and those said before are at hand, or from a pipe: then the command ends with
-//! the last of them, and fails when an answer did. What begins with a slash is for this program.
+//! Lines come from a terminal, with editing and a history, or from a pipe: then the command ends with the last line, and fails if an answer
+//! did. A line that begins with a slash is a command to this program.
 
 use std::io::IsTerminal;
 

@@ -1,5 +1,4 @@
-//! `check`: validation of files. `check`: is this configuration right? Or this definition of a website, this plan, or this
-//! manifest of a tool: which of them a file is, its keys say.
+//! `check`: validates a configuration, a website definition, a plan or a tool manifest. The keys of a file decide which of them it is.
 
 use std::path::Path;
 

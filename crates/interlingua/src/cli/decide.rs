@@ -1,5 +1,5 @@
-//! `approve` and `deny`: a person's decision about one call. What it would do is shown first; on a terminal it is asked for once
-//! more, and afterwards it is told how the task went on.
+//! `approve` and `deny`: a person's decision about one call. The call is shown first; on a terminal the command asks for confirmation, and
+//! afterwards it shows the progress of the task.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! `demo`: the travel story of `examples/travel`, with this program as its hub and its device.
+//! `demo`: the travel demo of `examples/travel`, with this program as its hub and its device.
 //!
-//! The story is a script that starts the example peers beside a hub; it is not part of the program, so it is looked for in the
-//! checkout that holds the working directory or the program. `make demo` installs what the peers need first.
+//! The demo is a script that starts the example peers beside a hub. It is not part of the program, so it is searched for in the checkout
+//! that holds the working directory or the program. `make demo` installs what the peers need first.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

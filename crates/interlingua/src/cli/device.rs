@@ -1,7 +1,7 @@
 //! `device`: this machine as a device of a hub, or of another AIP server.
 //!
-//! A hub of its own runs inside it, with the tools of the configuration or the built-in ones; whoever commands the device calls
-//! those. Its data directory is its own, so that a hub of this machine is not in the way.
+//! A hub of its own runs inside it, with the tools of the configuration or the built-in ones; commands of the device call those. It has a
+//! data directory of its own, so it does not conflict with another hub on this machine.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Suggestions. What was probably meant by a name that the hub does not know: looked up only then, among what the caller may
-//! see.
+//! Suggestions for a name that the hub does not know. They are looked up only then, among what the caller may see.
 
 use super::arguments::HubArguments;
 use super::list::all;

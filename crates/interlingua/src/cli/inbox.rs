@@ -1,5 +1,5 @@
-//! Pending approvals. `approve` without an id: every call that waits for this approver. On a terminal each is shown and asked
-//! for; elsewhere they are a table, or JSON. With `--watch` it goes on with what comes.
+//! Pending approvals: `approve` without an id lists every call that this approver can decide. On a terminal each is shown and asked for;
+//! elsewhere they are a table, or JSON. With `--watch` it continues with new ones.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,8 +1,7 @@
-//! Line editor. Lines that a person types on a terminal: edited in place, with arrow keys, and for a conversation with the
-//! lines said before.
+//! Line editor for input on a terminal: editing with arrow keys, and a history of the conversation.
 //!
-//! What is said in a conversation is remembered in the data directory of the hub, for its user alone. Answers to questions are
-//! remembered nowhere, and a token is not shown while it is typed. Where the store is encrypted no line is written beside it.
+//! The history of a conversation is stored in the data directory of the hub, for its user alone. Answers to questions are not stored, and a
+//! token is not shown while it is typed. If the store is encrypted, no history is written beside it.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

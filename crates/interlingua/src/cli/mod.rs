@@ -1,4 +1,4 @@
-//! The program `interlingua`: its commands, what they print and how they end.
+//! The program `interlingua`: its commands, their output and their exit codes.
 //!
 //! [`arguments`] is what can be typed. `check`, `import`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, `demo` starts one, and
 //! `mcp` is one where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.

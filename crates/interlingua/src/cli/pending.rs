@@ -1,5 +1,5 @@
-//! Display of a pending approval. A call that waits for an approval, as an approver reads it: who asks and by what, what would
-//! be done with which arguments, why it is asked, until when.
+//! Display of a pending approval for an approver: the caller and its protocol, the skill and its arguments, why approval is needed, and the
+//! deadline.
 
 use interlingua_machines::words::folded;
 

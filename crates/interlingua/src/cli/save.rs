@@ -1,5 +1,5 @@
-//! `--save DIR`. `--save DIR`: images and files of a result, as files. Their names come from peers: each becomes one plain name
-//! inside the folder, and no file that is there already is overwritten unless that was asked for.
+//! `--save DIR`: writes the images and files of a result to a folder. Their names come from peers: each becomes one plain name inside the
+//! folder, and an existing file is overwritten only if that was requested.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};

@@ -1,7 +1,6 @@
 //! Output: answers go to standard output, everything about them to standard error.
 //!
-//! Texts of peers are shown with nothing hidden in them: no peer can move the cursor, set a title, or have a person read
-//! something else than what is there.
+//! Texts of peers are escaped: no peer can move the cursor, set a title, or show a person something else than the actual text.
 
 use std::io::{IsTerminal, Write};
 

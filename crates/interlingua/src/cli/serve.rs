@@ -1,8 +1,8 @@
 //! `serve`: runs the hub until it is asked to stop.
 //!
-//! SIGTERM and Ctrl-C stop it: nothing new is accepted, what runs may end, the store is closed; a second one does not wait.
-//! A store that failed stops it, too, with an error, so that whoever started it starts it again. SIGHUP reads the configuration again, and so does a change of one of its files. What is said at the start goes to standard
-//! output, log lines to standard error.
+//! SIGTERM and Ctrl-C stop it: nothing new is accepted, running calls may end, the store is closed; a second signal does not wait. A failed
+//! store stops it, too, with an error, so that a supervisor restarts it. SIGHUP reads the configuration again, and so does a change of one
+//! of its files. Messages at the start go to standard output, log lines to standard error.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

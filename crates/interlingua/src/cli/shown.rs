@@ -1,7 +1,7 @@
-//! Which part of a streamed answer was already printed, so that the end does not print it again.
+//! Tracks which part of a streamed answer was already printed, so that the end does not print it again.
 //!
-//! An answer may come as several messages: items of a site are one, its words another. At the end a result is often put
-//! together from what came before, such as a list of all items; it is new only where something in it is.
+//! An answer may come as several messages: items of a site are one, its text another. The final result often repeats earlier parts, such as
+//! a list of all items; only new parts are printed.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Live view of a run. The steps of an agent or a team, watched beside its exchange: a team on a terminal is drawn anew with
-//! every step, elsewhere a step is a line. What the exchange itself says is [`super::call`]'s.
+//! Live view of a run: the steps of an agent or a team, shown beside its exchange. A team on a terminal is redrawn with every step,
+//! elsewhere a step is a line. [`super::call`] shows the exchange itself.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Text tables. Aligned columns within a width. The last column takes what is left, and is cut with `…`; where that would be
-//! too little, the widest between it and the first is cut before.
+//! Text tables: aligned columns within a width. The last column takes the remaining width, and is truncated with `…`; if that would be too
+//! little, the widest column between it and the first is truncated before.
 
 use super::screen::plain;
 

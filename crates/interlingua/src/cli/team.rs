@@ -1,7 +1,7 @@
-//! Live view of a team. A team as it is watched: its members side by side, each with where it stands, what it last answered and
-//! for whom it votes. Made from the steps of the run's timeline, and from what members are overheard to say.
+//! Live view of a team: its members side by side, each with its state, its last answer and its vote. It is made from the steps of the run's
+//! timeline, and from the streamed texts of members.
 //!
-//! Texts of members are shown without what a terminal would take as a command, and never more than fits.
+//! Texts of members are shown without terminal control sequences, and truncated to the available space.
 
 use serde_json::Value;
 

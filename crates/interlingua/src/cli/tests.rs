@@ -1,4 +1,4 @@
-//! The command line, as it is typed and as it ends.
+//! The command line: arguments and exit codes.
 
 use clap::{CommandFactory, Parser};
 

@@ -1,5 +1,5 @@
-//! `--view NAME`: a view that is not there is an error before anything else is done. A client that was given one would only see that
-//! each of its requests is refused.
+//! `--view NAME`: an unknown view is an error before anything else is done. A client that was configured with one would only see that each
+//! of its requests is refused.
 
 use super::arguments::HubArguments;
 use super::client::Client;

@@ -1,5 +1,5 @@
-//! What a reload would change. A reload is whole or not at all: one that needs a restart is refused as a whole, and the
-//! text says which keys.
+//! What a reload would change. A reload is applied whole or not at all: a change that needs a restart is refused as a whole, and the text
+//! names the keys.
 
 use super::Config;
 

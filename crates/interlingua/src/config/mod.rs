@@ -1,14 +1,13 @@
 //! Configuration: one YAML file, read whole or not at all.
 //!
-//! Each component has its own section, with its checks; the file is put together from them here, for protocols by the table of
-//! [`protocols`](crate::protocols). [`load()`] reads a file:
-//! [`interlingua_settings::document`] gives a tree whose values know their places, the types below are made from it, and [`check`]
-//! looks at what types cannot say. [`schema`] is the JSON Schema of the same types. [`diff`] says what a reload would change,
-//! [`watch`] when to try one, [`sections`] what each component is given.
+//! Each component has its own section, with its checks; the file is assembled from them here, for protocols by the table of
+//! [`protocols`](crate::protocols). [`load()`] reads a file: [`interlingua_settings::document`] gives a tree whose values have positions,
+//! the types below are made from it, and [`check`] checks what types cannot express. [`schema`] is the JSON Schema of the same types.
+//! [`diff`] determines what a reload would change, [`watch`] when to try one, [`sections`] what each component receives.
 //!
-//! An unknown key is an error with file, line, column, path and the nearest name. Every key that is accepted has an
-//! effect; keys of protocols this hub does not speak yet are refused with a text that says so ([`later`]). Relative
-//! paths start at the folder of the file they stand in.
+//! An unknown key is an error with file, line, column, path and the nearest name. Every accepted key has an effect; keys of protocols that
+//! this hub does not speak yet are refused with a text that says so ([`later`]). Relative paths start at the folder of the file they are
+//! in.
 //!
 //! Deliberately absent: applying a configuration, which is the server's, and the environment, which is passed in.
 

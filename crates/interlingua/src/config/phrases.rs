@@ -1,6 +1,5 @@
-//! Validation of phrases. What is wrong with the phrases of peers, told with its place in the file. A slot that the skill does
-//! not take is told there too, where its input is known before the peer is reached; elsewhere it becomes a problem of the peer
-//! once it is.
+//! Validation of the phrases of peers; problems are reported with their positions in the file. A slot that the skill does not take is
+//! reported there too, if its input is known before the peer is reached; otherwise it becomes a problem of the peer once it is connected.
 
 use interlingua_machines::words::Matcher;
 use interlingua_model::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, glob};

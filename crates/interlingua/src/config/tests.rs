@@ -1,4 +1,4 @@
-//! What a person sees when a configuration is wrong, word for word; and that what is right is read as it stands.
+//! The messages for wrong configurations, word for word; and the reading of right ones.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Key management. The keys of a running hub: where the outer key comes from, which keys there are, and new ones while it runs.
+//! Key management of a running hub: the source of the outer key, the list of keys, and rotation.
 //!
-//! Whoever holds the ring follows its changes by itself, so nothing else has to be told. An old key is never thrown away here:
-//! what it sealed may still be wanted. It is taken out when that has been sealed anew ([`super::retire`]).
+//! Every holder of the ring follows its changes automatically. An old key is never discarded here, because data that it sealed may still be
+//! needed. It is removed when that data has been sealed again ([`super::retire`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,6 @@
-//! Retention job. Removes what is old, from time to time. Age is what the clock says it is: a clock that is wrong for one start
-//! would remove everything. So when it stands far past the newest record at a start, nothing is removed by age until it has
-//! said so for a day, through restarts too, or until it is back, or until the operator allows such a leap
-//! (`retention.clock_leap`).
+//! Retention job: removes old data at intervals. Age is computed from the clock, and a clock that is wrong for one start would remove
+//! everything. So if the clock is far past the newest record at a start, nothing is removed by age until the clock has said so for a day,
+//! through restarts too, or until it is back, or until the operator allows such a leap (`retention.clock_leap`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Live reload of the configuration: applied as a whole or not at all.
 //!
-//! Everything that can be refused is made first: certificates, peers, the workspace. Then it takes effect, and exchanges under
-//! way end by what they began with; whom new rules do not allow one hears no more of it. What a running hub cannot take (its
-//! address, its store) refuses the whole change.
+//! Everything that can be refused is made first: certificates, peers, the workspace. Then the change takes effect. Running exchanges end
+//! with the settings they began with, but a caller that the new rules forbid receives nothing more of them. A change that a running hub
+//! cannot apply (its address, its store) is refused as a whole.
 
 use std::sync::Arc;
 

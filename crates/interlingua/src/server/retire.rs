@@ -1,9 +1,8 @@
-//! Retirement of old keys. Takes old keys out of the ring: what they sealed is sealed by the newest first, in the background,
-//! while the hub goes on.
+//! Retirement of old keys: removes them from the ring after everything they sealed is sealed by the newest key, in the background, while
+//! the hub runs.
 //!
-//! That it is to be done stands in a record until it is done, so a hub that was killed goes on with it. A key is taken out when a
-//! whole pass has found nothing under it. What was handed out and is not kept (tokens of conversations, receipts, cursors) and
-//! was made with a key that is taken out is worth nothing from then on.
+//! The request is in a record until it is done, so a hub that was killed resumes it. A key is removed when a whole pass has found nothing
+//! under it. Values that were handed out and are not stored (tokens of conversations, receipts, cursors) become invalid with their key.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
-//! Store health. Follows the condition of the store: says in the log when it changes, and tries to write while the store is
-//! full.
+//! Store health: logs changes of the store's condition, and tries to write while the store is full.
 //!
-//! Trying matters: a hub whose `/readyz` says 503 is sent no calls, so nothing else would find out that there is room again.
+//! The trial writes matter: a hub whose `/readyz` answers 503 gets no calls, so nothing else would detect that there is space again.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! OTLP trace export. Traces to an OTLP collector over gRPC, in batches, off the hot path. The queue of the batch is bounded;
-//! what does not fit is dropped by the exporter, never waited for.
+//! OTLP trace export over gRPC, in batches, off the hot path. The queue of the exporter is bounded; what does not fit is dropped, never
+//! waited for.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Log format: text for people, or one JSON object a line.
 //!
-//! One event is one line whatever it carries: control characters inside are escaped, so that nobody can write a line of
-//! their own into the log, or talk to the terminal that shows it.
+//! One event is one line whatever it carries: control characters inside are escaped, so that nobody can inject a line into the log, or
+//! control the terminal that shows it.
 
 use std::borrow::Cow;
 use std::io;

@@ -1,10 +1,10 @@
 //! Logging and trace export: standard error, and an OTLP collector.
 //!
-//! [`Telemetry::start`] is called once by the program; a hub that is embedded in another program leaves that to it. What the hub counts and
-//! which spans it opens is in the crate `interlingua-telemetry`, and works (and costs little) whether anyone listens or not.
+//! The program calls [`Telemetry::start`] once; a program that embeds a hub sets up its own logging. Metrics and spans are in the crate
+//! `interlingua-telemetry`, and work, at little cost, with or without a collector.
 //!
-//! No token, argument or content is ever given to a log line or a span by the hub: lines carry names, ids, kinds and
-//! times. What a stranger chose (a name, an id) is written so that one event stays one line.
+//! The hub never passes a token, argument or content to a log line or a span: lines carry names, ids, kinds and times. Values that a
+//! stranger chose (a name, an id) are escaped so that one event stays one line.
 
 mod export;
 mod log;

@@ -1,7 +1,7 @@
-//! Allocations of one call of each main kind, counted in the process of the hub and compared with what is written down. A count is
-//! the same on a busy machine, so `make test` can hold it; instructions and times are measured by `make bench`.
+//! Allocations of one call of each main kind, counted in the process of the hub and compared with recorded counts. A count is the same on a
+//! busy machine, so `make test` can check it; `make bench` measures instructions and times.
 //!
-//! A program of its own, because the allocator of a process counts for all of its tests.
+//! It is a program of its own, because the allocator of a process counts for all of its tests.
 
 use std::alloc::System;
 use std::io::{Read, Write};

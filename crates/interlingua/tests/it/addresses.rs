@@ -1,5 +1,5 @@
-//! Addresses that answers hold: whoever was given one fetches it with the credential that the call was made with, and gets the
-//! bytes; nobody else does. MCP's are read by MCP and are in its own folder.
+//! Addresses of content in answers: the caller that received one fetches it with the credential of its call, and gets the bytes; nobody
+//! else does. MCP's are read by MCP and are in its own folder.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

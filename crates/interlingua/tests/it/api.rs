@@ -1,4 +1,4 @@
-//! `/api` as a program sees it: calls, tasks, events, confirmations, pages, and who may see what.
+//! `/api` as a program sees it: calls, tasks, events, confirmations, pages, and visibility.
 
 use http::Method;
 use interlingua_testkit::Hub;

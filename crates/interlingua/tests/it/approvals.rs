@@ -1,4 +1,4 @@
-//! Pending approvals as whoever runs the hub sees them: metrics, log, hooks.
+//! Pending approvals as the operator sees them: metrics, log, hooks.
 
 use interlingua_testkit::{Hub, Say, Scripted};
 use serde_json::{Value, json};

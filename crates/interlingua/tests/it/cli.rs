@@ -1,4 +1,4 @@
-//! The program from outside: what it prints and how it ends. The hub is a canned one here, so that every end can be shown.
+//! The program from outside: its output and exit codes. The hub is a canned one here, so that every end can be shown.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -1,9 +1,9 @@
-//! The hub is killed with -9 while tasks pour in, started again, and asked what it knows.
+//! The hub is killed with -9 under a load of tasks, restarted, and queried.
 //!
-//! None missing: a task whose id was told is there after the next start and reaches an end. None doubled: sent again under
-//! its key it is the same task, and the tool, which does not say that it may be repeated, was started at most once for each. A
-//! task that is not completed says that its outcome is unknown. Every conversation stands at the turn that was acknowledged, or at one that was sent and not yet answered.
-//! `SOAK_SECONDS` makes it go on for so long.
+//! None missing: a task whose id was returned exists after the next start and reaches an end. None doubled: sent again under its key it is
+//! the same task, and the tool, which is not declared repeatable, was started at most once for each. A task that is not completed says that
+//! its outcome is unknown. Every conversation is at the turn that was acknowledged, or at one that was sent and not yet answered.
+//! `SOAK_SECONDS` sets the duration.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! What `make demo` shows: the story of `examples/travel`, told by the script itself, with peers on other people's SDKs. And the
-//! examples of programs that embed a hub. The names of those that start a browser begin with `site_`.
+//! `make demo`: the travel demo of `examples/travel`, run by the script itself, with peers on other people's SDKs; and the examples of
+//! programs that embed a hub. The names of tests that start a browser begin with `site_`.
 
 use std::collections::BTreeSet;
 use std::process::Command;

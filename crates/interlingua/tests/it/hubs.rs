@@ -1,4 +1,4 @@
-//! Two hubs that know each other: each offers the other's skills as its own peer's, and no call goes in circles.
+//! Two hubs that know each other: each offers the other's skills as its own peer's, and no call loops.
 
 use interlingua_testkit::{Hub, HubBuilder, OWNER_TOKEN, Say, Scripted, port};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Hubs that stand in a circle: a call that goes round is stopped where it began, and whoever made it hears why.
+//! Loops of hubs: a call that goes round is stopped where it began, and its caller gets the reason.
 
 use std::net::SocketAddr;
 

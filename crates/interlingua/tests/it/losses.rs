@@ -1,5 +1,5 @@
-//! What a caller's own protocol could not carry is in the audit: a line that names the exchange, the wire and each loss; and
-//! none where nothing was lost. For every way a caller can ask, over its real wire.
+//! Losses in the audit log: what a caller's own protocol could not carry is a line that names the exchange, the protocol and each loss;
+//! without a loss there is no line. Tested for every kind of request, over its real wire.
 
 use http::Method;
 use interlingua_a2a::grpc::service;

@@ -1,4 +1,4 @@
-//! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
+//! The one integration-test binary: each test of the whole program is a module here, because each binary links everything again.
 
 mod a2a;
 mod a2a_client;

@@ -1,7 +1,7 @@
 //! The official MCP conformance suite, pinned, in front of the hub in front of a fixture server: `conformance/mcp.yaml`.
 //!
-//! The fixture stands on the official Rust SDK and passes everything directly. Each run is compared check by check with
-//! the run against the fixture itself: whatever passes there passes through the hub.
+//! The fixture is built on the official Rust SDK and passes everything directly. Each run is compared check by check with the run against
+//! the fixture itself: whatever passes there passes through the hub.
 
 use interlingua_testkit::mcp::{Era, Suite, Verdict, client_program, fixture, fixture_program};
 use interlingua_testkit::{Hub, root};

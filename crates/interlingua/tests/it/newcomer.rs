@@ -1,5 +1,5 @@
-//! What the README and the documents type is done: their commands, by a shell, against a hub as they start one, in a home of
-//! their own. The names of tests that start a browser begin with `site_`.
+//! Runs the commands of the README and the documents in a shell, against a hub started as they start one, in a home of their own. The names
+//! of tests that start a browser begin with `site_`.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,5 @@
-//! A tool that writes a line each time it runs and does not say that it may be repeated; and the judgement of what it wrote when
-//! its hub died again and again: every task that was told reached an end, nothing was done twice, and what nobody can know is
-//! said to be unknown.
+//! A tool that writes a line each time it runs and is not declared repeatable; and the check of these lines after its hub was killed again
+//! and again: every reported task reached an end, nothing was done twice, and an outcome that nobody can know is reported as unknown.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

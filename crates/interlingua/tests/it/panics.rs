@@ -1,7 +1,7 @@
-//! A panic with a secret in reach: the program says where it was, and nothing of what it had at hand.
+//! A panic with a secret in reach: the program logs where it was, and none of its data.
 //!
-//! The program has no way to be made to panic. So this test starts itself once more as a child that does what the program's
-//! `main` does first, and panics in the ways in which programs do.
+//! The program cannot be made to panic. So this test starts itself again as a child that does what the program's `main` does first, and
+//! panics in the usual ways.
 
 use std::io::Write;
 use std::panic::catch_unwind;

@@ -1,5 +1,5 @@
-//! Power cuts under the whole program: what it told its callers is there after each, every task reaches an end, and nothing is
-//! done twice.
+//! Power cuts under the whole program: everything that it acknowledged is there after each, every task reaches an end, and nothing is done
+//! twice.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The program against a real hub: every command, how each ends, and what outlives a crash.
+//! The program against a real hub: every command, its exit code, and what survives a crash.
 
 use std::path::Path;
 use std::process::{Output, Stdio};

@@ -1,4 +1,4 @@
-//! A website that a browser drives, through every door of the hub.
+//! A website that a browser drives, through every endpoint of the hub.
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Command;

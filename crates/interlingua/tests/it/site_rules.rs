@@ -1,4 +1,4 @@
-//! What is said of driven sites beyond what their browser does: before a page is opened, instead of one, and of what was typed.
+//! Rules of driven sites beyond the browser: before a page is opened, instead of one, and for typed values.
 
 use http::Method;
 use interlingua_testkit::pages::{Pages, html};

@@ -1,4 +1,4 @@
-//! A login that a driven website keeps, through the hub: whose it is, who sees it, how it is taken back.
+//! A stored login of a driven website, through the hub: its owner, its visibility, its revocation.
 
 use std::path::Path;
 use std::process::{Command, Output};

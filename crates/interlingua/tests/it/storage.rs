@@ -1,4 +1,4 @@
-//! A disk that fills up or fails under the whole program: nothing spins, nothing is given up, and whoever looks is told.
+//! A disk that is full or fails under the whole program: nothing spins, nothing is lost, and the condition is reported.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A hub with a few tools made of one line of shell, and ways to ask it.
+//! A hub with a few shell tools of one line, and ways to call it.
 
 use std::time::Duration;
 

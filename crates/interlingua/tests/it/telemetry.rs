@@ -1,4 +1,4 @@
-//! The hub seen from outside: health, metrics, traces, the audit, and what must never be seen.
+//! The hub seen from outside: health, metrics, traces, the audit log, and what must never appear in them.
 
 use bytes::Bytes;
 use http::Method;

@@ -1,4 +1,4 @@
-//! Peers that cannot be reached: whoever runs the hub is told which program or address, and what the system said.
+//! Unreachable peers: the operator is informed of the program or address, and of the system's error.
 
 use http::Method;
 use interlingua_testkit::Hub;

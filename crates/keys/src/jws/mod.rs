@@ -1,6 +1,6 @@
-//! JSON Web Signatures (RFC 7515), signed and verified: ECDSA over P-256, Ed25519, and RSA.
+//! JSON Web Signatures (RFC 7515): signs and verifies with ECDSA over P-256, Ed25519, and RSA.
 //!
-//! Deliberately absent: where the keys of others come from, and any form of what is signed.
+//! Deliberately absent: the source of others' keys, and the format of the signed content.
 
 mod made;
 

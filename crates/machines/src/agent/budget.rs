@@ -1,5 +1,5 @@
-//! Budget of a run. What a run has used, and whether there is some left. It stops with what there is; a little before, the
-//! model is told to come to an end.
+//! Budget of a run: what it has used and what is left. When the budget is used up, the run ends with its partial result; a little before
+//! that, the model is asked to finish.
 
 use super::Run;
 use super::plan::Price;

@@ -1,5 +1,5 @@
-//! Context window. What of a long conversation the model is still shown. Deterministic, and written down: a replay shows the
-//! same.
+//! Context window: selects the part of a long conversation that the model is still shown. The selection is deterministic and journaled, so
+//! a replay shows the same.
 //!
 //! First the long results of old calls are cleared, oldest first. If that is not enough, the oldest messages after the
 //! first one are left out, or summarised by the model. A call is never parted from its result.

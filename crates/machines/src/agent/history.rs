@@ -1,5 +1,5 @@
-//! What was said before a run, as a model's history. Roles are what a caller claims: only the operator speaks as the
-//! system, and that is the agent's own instructions.
+//! Converts the messages before a run to a model's history. Roles are claims of the caller: only the operator speaks as the system, through
+//! the agent's own instructions.
 
 use crate::llm::Message;
 use interlingua_model::content::{Body, Input, Part, Provenance, Role, Turn};

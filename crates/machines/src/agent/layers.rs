@@ -1,5 +1,4 @@
-//! Layered settings. A setting that may be made in four places. The nearest one counts: request, agent, team, then the whole
-//! hub.
+//! Layered settings: a setting can be made in four places, and the nearest one applies: request, agent, team, then the whole hub.
 
 /// What each place says, if anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,19 +3,19 @@
 //!
 //! | phase | happening | next |
 //! |---|---|---|
-//! | Thinking | an answer with calls | Acting: refused calls are told, the others made, so many at once |
-//! | Thinking | an answer without | Done; or Checking, where it must fit a schema; or Deciding, where someone else judges |
-//! | Thinking | the model failed | Done, with what it had said |
+//! | Thinking | an answer with calls | Acting: refused calls are reported to the model, the others made, up to a limit at once |
+//! | Thinking | an answer without | Done; or Checking, where it must fit a schema; or Deciding, where another party judges |
+//! | Thinking | the model failed | Done, with its text so far |
 //! | Acting | a call returned | Acting, or Thinking when it was the last |
-//! | Checking | it fits, does not fit | Done, or Thinking again, so often |
+//! | Checking | it fits, does not fit | Done, or Thinking again, up to a limit |
 //! | Deciding | sent back, released | Thinking, Done |
 //! | Summarising | the summary | Thinking |
-//! | any | the budget is used up, cancelled | Done, with what there is |
+//! | any | the budget is used up, cancelled | Done, with the partial result |
 //!
 //! What the agent may do is fixed when it begins: its skills, its budget, its rules of consent. What it reads only lowers
-//! the trust of the run, and with it what goes without a human yes ([`mod@permit`]).
+//! the trust of the run, and with it what runs without approval ([`mod@permit`]).
 //!
-//! After a crash a model is asked again, since asking has no effects; a call that was made is taken up under the id it had
+//! After a crash a model is asked again, since asking has no effects; a call that was made is resumed under the id it had
 //! ([`child`]), so the hub hands back the exchange there is and nothing is done twice.
 //!
 //! [`Run::decide`] may refuse and changes nothing; its records are one atomic append. [`Run::apply`] runs after the append

@@ -2,7 +2,7 @@
 //! has read (prompt injection).
 //!
 //! Text cannot give rights. What the model may call was fixed when the run began; what it read can only make the answer
-//! stricter: with anything of a peer or the world in context, whatever changes something needs a human yes.
+//! stricter: with anything of a peer or the world in context, every call that changes something needs approval.
 
 use interlingua_model::card::Effects;
 use interlingua_model::content::Trust;

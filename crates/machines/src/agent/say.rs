@@ -1,5 +1,4 @@
-//! Model output as events. What the model says, as events of the exchange. Text is streamed once, under the id of its turn; the
-//! end repeats none of it.
+//! Converts model output to events of the exchange. Text is streamed once, under the id of its turn; the final event repeats none of it.
 
 use super::Run;
 use crate::llm;

@@ -1,5 +1,4 @@
-//! JSON extraction. JSON out of what a model wrote. Models wrap it in fences and in sentences; the value itself is then checked
-//! whole.
+//! Extracts JSON from a model's text. Models wrap it in fences and sentences; the extracted value is then checked as a whole.
 
 use bytes::Bytes;
 

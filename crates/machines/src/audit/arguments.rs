@@ -1,7 +1,7 @@
 //! Redaction of arguments in the audit log: nothing, their shape, or their values without secrets.
 //!
-//! A secret is told by its schema (`writeOnly`, `format: password`), by the name it goes by, or by how tokens look. Names are
-//! guessed generously: one value too many left out does no harm.
+//! A secret is recognised by its schema (`writeOnly`, `format: password`), by its name, or by the usual forms of tokens. Names match
+//! generously: redacting one value too many does no harm.
 
 use interlingua_model::json::{Json, Tree};
 

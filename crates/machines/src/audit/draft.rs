@@ -1,5 +1,5 @@
-//! Page builder of the audit log. A page while its lines come in: each is spelled once, straight into what will be its record
-//! in the journal, and digested there. What comes out is byte for byte the record of a [`super::Page`] with these lines.
+//! Page builder of the audit log. Each line is serialized once, directly into the page's journal record, and digested there. The output is
+//! byte for byte the record of a [`super::Page`] with these lines.
 
 use bytes::{Bytes, BytesMut};
 use serde::Serialize;

@@ -1,14 +1,14 @@
-//! Tamper-evident audit log (hash chain). A record of decisions that shows whether somebody changed it: each page holds the
-//! digest of the one before it, and now and then a page is a checkpoint, signed over all before it.
+//! Tamper-evident audit log (hash chain). Each page holds the digest of the previous page, and at intervals a page is a checkpoint, signed
+//! over everything before it.
 //!
-//! A page's digest is made of the digests of its lines, and a line's of its text and some random bytes. So what a line says
-//! can be taken out, as somebody may have the right to be forgotten, and the chain still holds; what it said cannot be guessed
-//! from what is left. A line that is changed, added, moved or dropped is seen ([`Verifier`]). Whoever holds the store and the
-//! key can write another chain: a checkpoint kept elsewhere ([`Verifier::expect`]) shows that too.
+//! The digest of a page covers the digests of its lines, and the digest of a line covers its text and random bytes. The text of a line can
+//! therefore be redacted (right to erasure) while the chain still verifies, and the redacted text cannot be guessed from what is left.
+//! [`Verifier`] detects a line that was changed, added, moved or dropped. An attacker who holds the store and the key can write another
+//! chain; a checkpoint stored elsewhere ([`Verifier::expect`]) detects that too.
 //!
-//! A key is changed within the chain: the old one signs a last checkpoint that names its successor, and nothing after it.
+//! A key is changed within the chain: the old key signs a last checkpoint that names its successor, and nothing after it.
 //!
-//! Deliberately absent: keys, where pages are kept, and what a line says but for arguments of calls ([`arguments`]).
+//! Deliberately absent: keys, the storage of pages, and the content of a line except for arguments of calls ([`arguments`]).
 
 pub mod arguments;
 mod draft;

@@ -1,4 +1,4 @@
-//! A chain that nobody touched holds; whatever is done to it is seen.
+//! An untouched chain verifies; every manipulation of it is detected.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Verification of the hash chain. Going through a chain of pages in their order, and naming the first one that does not fit.
+//! Verification of the hash chain: reads the pages in order and names the first one that does not fit.
 
 use super::{BEGINNING, Checkpoint, Page, Verify, key_name};
 use interlingua_model::digest::Digest;

@@ -1,9 +1,8 @@
 //! Access lists: names of agents, or subjects as the hub spells them.
 //!
-//! A bare name is an agent's. People, hubs, devices and orchestrators are named with their kind, `user:ann`, `hub:1f`,
-//! `device:lamp`, `orchestrator:gal`, so that nobody reads what was meant for another by choosing that one's name; `owner` is the
-//! hub's own, `*` whoever the hub knows.
-//! Somebody who comes through others reads only what all of them may.
+//! A bare name is an agent's. People, hubs, devices and orchestrators are named with their kind, `user:ann`, `hub:1f`, `device:lamp`,
+//! `orchestrator:gal`, so that no caller can read another's messages by choosing the same name; `owner` is the hub's own user, `*` every
+//! authenticated caller. A delegated caller can read only what every link in the chain can read.
 
 use interlingua_model::principal::{Link, Principal, Subject};
 

@@ -1,8 +1,8 @@
-//! The inbox of one agent: messages that wait for it until it has answered or read them.
+//! The inbox of one agent: messages that are pending until the agent has answered or read them.
 //!
-//! A message is shown by priority, then arrival, and gains one step for every two seconds it waits, as calls in the hub's own
-//! queue do. Whoever connects anew is shown all that still waits: nothing is lost with a connection, and a request may be
-//! seen twice but is answered once. The first answer counts.
+//! Messages are ordered by priority, then arrival, and gain one priority step for every two seconds of waiting, as calls in the hub's own
+//! queue do. A new connection is shown everything that is still pending: nothing is lost with a connection, and a request may be seen twice
+//! but is answered once. The first answer counts.
 //!
 //! State is a fold of the records; [`Inbox::decide`] alone refuses, [`Inbox::apply`] cannot fail.
 

@@ -1,13 +1,12 @@
-//! Message bus. Agents that speak to one another through the hub: messages, an inbox for each agent, topics that events are
-//! published on, and who may read what.
+//! Message bus between agents: messages, an inbox for each agent, topics for published events, and access lists.
 //!
-//! [`message`] is what is sent. [`inbox`] is the machine of one agent's inbox: what waits for it, in which order it is
-//! shown, what was answered; a fold of its records like a task is. [`topic`] names events and says which of them a
-//! subscriber wants. [`access`] decides by lists of names. [`search`] finds agents by what they offer,
-//! [`shorthand`] writes out the schemas they say it in. [`said`] is what a call remembers of the message that made it.
+//! [`message`] is what is sent. [`inbox`] is the state machine of one agent's inbox: pending messages, their order, and their answers; like
+//! a task, it is a fold of its records. [`topic`] names events and matches the patterns of subscribers. [`access`] decides by lists of
+//! names. [`search`] finds agents by what they offer, [`shorthand`] expands the short schemas in which they describe it. [`said`] is what a
+//! call stores of the message that caused it.
 //!
-//! Deliberately absent: calls. A request to an agent is an exchange like every other and goes through the hub's door; only
-//! what an agent fetches by itself passes through its inbox.
+//! Deliberately absent: calls. A request to an agent is an exchange like every other and enters through the hub; only messages that an
+//! agent fetches itself pass through its inbox.
 
 pub mod access;
 pub mod inbox;

@@ -1,5 +1,5 @@
-//! Message metadata of a call. What a call says of the message between agents that made it: what a call has no field for, and
-//! whoever takes it on, to an inbox or over a wire, may want to tell. Only calls that such a message made are believed.
+//! Metadata of the message between agents that caused a call: fields that a call does not have and that an inbox or a wire may want to send
+//! on. It is trusted only on calls that such a message caused.
 
 use serde_json::json;
 

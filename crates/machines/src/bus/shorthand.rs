@@ -1,5 +1,4 @@
-//! Shorthand for JSON Schema. Schemas in short: `{"origin": "string", "seats": "integer"}` for an object with these members,
-//! all of them needed.
+//! Shorthand for JSON Schema: `{"origin": "string", "seats": "integer"}` for an object with these members, all of them required.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,4 @@
-//! Apply (event sourcing). The fold: what a record that was appended does to the state, and what follows from that by rule.
-//! Cannot fail.
+//! Folds appended records into the state of a plan (event sourcing), with what follows from them by rule. This cannot fail.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

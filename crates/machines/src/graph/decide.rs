@@ -1,4 +1,4 @@
-//! Decide. The rules: what a happening leads to, given the state. Changes nothing.
+//! Decision rules of a plan: the records and effects of a happening, given the state. They change nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

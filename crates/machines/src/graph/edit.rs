@@ -1,4 +1,4 @@
-//! Edits of a running plan. Changes to a plan while it runs. What runs or has ended is history and stays; the rest may change.
+//! Edits of a running plan. Steps that run or have ended cannot change; the others can.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,10 @@
-//! Task graph. A plan of many calls, some of which wait for others, as a state machine: a fold of its records, the same code
-//! live and on replay.
+//! Task graph: a plan of many calls with dependencies, as a state machine. Its state is a fold of its records, with the same code live and
+//! on replay.
 //!
-//! [`Graph::decide`] may refuse and changes nothing; its records are one atomic append. [`Graph::apply`] runs after the append
-//! and cannot fail. What follows from a record by rule alone (who becomes ready, who is skipped, when all is over) is worked out
-//! in `apply` and not written down again, so that the journal holds causes only. Whoever drives a graph asks for
-//! [`Happening::Schedule`] after every append, until nothing comes of it.
+//! [`Graph::decide`] may refuse and changes nothing; its records are one atomic append. [`Graph::apply`] runs after the append and cannot
+//! fail. What follows from a record by rule alone (which steps become ready, which are skipped, when the plan has ended) is computed in
+//! `apply` and not journaled again, so that the journal holds causes only. The driver of a graph asks for [`Happening::Schedule`] after
+//! every append, until it yields nothing.
 //!
 //! | state | record | next |
 //! |---|---|---|
@@ -16,11 +16,11 @@
 //! | Ready | `Ended` (no peer can do it) | Ended |
 //! | not Ended | `Closed` | Ended |
 //!
-//! A step runs a second time only when its failure says that nothing was begun, or when it is repeatable. After a crash the
-//! running steps are called again under the same key, and whoever keeps exchanges hands back the one that exists.
+//! A step runs a second time only when its failure says that nothing was begun, or when it is repeatable. After a crash the running steps
+//! are called again under the same key, and the hub returns the existing exchange.
 //!
-//! Every step costs the logarithm of the plan's size, an edit costs its size. Deliberately absent: clocks, peers, the
-//! calls themselves, and how plans are written down by others.
+//! Every step costs the logarithm of the plan's size, an edit costs its size. Deliberately absent: clocks, peers, the calls themselves, and
+//! other plan formats.
 
 mod apply;
 mod decide;

@@ -1,4 +1,4 @@
-//! Placement. Which peer does a step: one that has what it wants, is there, has room, and has the least to do.
+//! Placement: selects the peer for a step. The peer has the required skill, is connected, has capacity, and has the least load.
 
 use std::collections::{BTreeMap, BTreeSet};
 

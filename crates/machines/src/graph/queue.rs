@@ -1,7 +1,7 @@
-//! Ready queue. Steps that could run, in order: the more urgent first, then those that were planned first.
+//! Ready queue: steps that could run, ordered by urgency, then by their position in the plan.
 //!
-//! They stand in one row for each want, and only the first of each row is compared with the others. So a peer that is busy
-//! costs one look, however many steps wait for it.
+//! There is one queue for each requirement, and only the first steps of the queues are compared. A busy peer therefore costs one
+//! comparison, however many steps wait for it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Request to a model. One question to a model, from the first attempt to a reply or a failure: what is put together, waited
-//! for and tried again. Whoever drives it opens streams and watches the clock; what to do next is said here.
+//! One request to a model, from the first attempt to a reply or a failure: assembly, timeouts and retries. The driver opens streams and
+//! watches the clock; this machine decides the next step.
 
 use super::{Assembler, Backoff, Bounds, Broken, Event, Failure, Listening, Patience, Reply};
 use interlingua_model::id::Time;

@@ -1,4 +1,4 @@
-//! Stream assembler. Events in, one reply out. What a stream must not do is decided here, once for all providers.
+//! Stream assembler: turns events into one reply. It rejects invalid streams in one place for all providers.
 
 use bytes::Bytes;
 

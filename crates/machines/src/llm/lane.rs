@@ -1,5 +1,5 @@
-//! Rate limit of a provider. How many questions one provider is asked at once, and how many in a minute. Whoever must wait is
-//! told until when.
+//! Rate limit of a provider: concurrent requests, and requests in a minute. A request that must wait
+//! is given the time at which it may proceed.
 
 use std::time::Duration;
 

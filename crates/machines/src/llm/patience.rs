@@ -1,5 +1,4 @@
-//! Timeouts. How long a model is waited for: until it begins, between two events, and in all. The last one ends what only
-//! drips.
+//! Timeouts of a model: until the first event, between two events, and in total. The total ends a stream that only drips.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! Model port. What a provider must offer: a stream of events for a prompt. Drivers implement this; nothing above knows which
-//! one runs.
+//! Model port: a provider returns a stream of events for a prompt. Drivers implement it; the code above does not know which driver runs.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -1,5 +1,4 @@
-//! Scripted model. A model that reads its part from a script, for tests and demonstrations: no key, no network, the same every
-//! time.
+//! Scripted model for tests and demonstrations: no key, no network, the same replies every time.
 //!
 //! A script is a list of replies. A reply is short (`say`, `call`: it ends by itself) or a list of events exactly as they
 //! are to come, where one without an `end` breaks off. `when` picks a reply by words of the last message; a reply is used

@@ -1,4 +1,4 @@
-//! Apply (event sourcing). The fold: what a record that was appended does to the state. Cannot fail.
+//! Folds appended records into the state of a task (event sourcing). This cannot fail.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Decide. The rules: what a happening leads to, given the state. Changes nothing.
+//! Decision rules of a task: the records and effects of a happening, given the state. They change nothing.
 
 use super::{
     Asking, Decision, Effect, Happening, MAX_ARTIFACTS_HELD, MAX_OPEN_QUESTIONS, MAX_QUESTION, Standing, Task,

@@ -1,5 +1,5 @@
-//! Coalescing. Joining neighbours before they get a number: deltas of one message, progress, steps that go on, inner artifact
-//! chunks. Every reader, live or late, then sees the same sequence.
+//! Coalesces neighbouring events before they are numbered: deltas of one message, progress, updates of a step, inner artifact chunks. Every
+//! reader, live or late, then sees the same sequence.
 
 use interlingua_model::content::{Body, Part};
 use interlingua_model::event::{Event, Piece};

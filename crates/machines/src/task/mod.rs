@@ -1,4 +1,4 @@
-//! A kept exchange as a state machine: a fold of its journal, the same code live and on replay.
+//! A stored exchange as a state machine: a fold of its journal, with the same code live and on replay.
 //!
 //! [`Task::decide`] may refuse and changes nothing; its records are one atomic append. [`Task::apply`] runs after the append
 //! and cannot fail. Effects are what the hub does once the records are safe; on replay nobody asks for them. The crash rule

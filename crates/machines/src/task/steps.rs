@@ -1,6 +1,6 @@
-//! The steps of a task: each by its id as it stands now, in the order they began.
+//! The steps of a task: the latest state of each by its id, in the order they began.
 //!
-//! A step ends once. Whoever takes up a run again may tell of a step that was over; it stays as it was.
+//! A step ends once. A driver that resumes a run may report a step that had ended; the step stays as it was.
 
 use serde::{Deserialize, Serialize};
 

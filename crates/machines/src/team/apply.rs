@@ -1,4 +1,4 @@
-//! Apply (event sourcing). The fold: what a record that was appended does to the state. Cannot fail.
+//! Folds appended records into the state of a team (event sourcing). This cannot fail.
 
 use super::{Earlier, Given, Phase, Place, Record, Round, Seat, Stand, Team, TeamPlan, Verdict};
 use interlingua_model::event::Usage;

@@ -1,4 +1,4 @@
-//! The batch rule: what was ready at once is read as one. An answer in it voids every vote, those of the batch included.
+//! Batch rule: events that were ready at the same time are read as one batch. An answer in it voids every vote, also those of the batch.
 
 use super::decide::Draft;
 use super::turn::Decided;

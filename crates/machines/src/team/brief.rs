@@ -1,8 +1,7 @@
-//! Prompt of a member. What a member is shown. Peers appear under labels that neither change nor say who they are, until the
-//! end.
+//! Prompt of a member. Peers appear under stable labels that do not reveal their names until the end.
 //!
-//! The rules are the hub's own words; the task is the caller's; answers are data of whoever gave them and carry the trust
-//! of all their author had read. Votes, counts and others' reasoning are never shown.
+//! The rules are the hub's own text; the task is the caller's; answers are data of their author and carry the trust of everything that the
+//! author had read. Votes, counts and the reasoning of others are never shown.
 
 use super::{Choice, Ending, Given, Mode, Offer, Refusal, Round, Seat, Team, WorkspaceFolders};
 use interlingua_model::content::{Part, Party, Provenance, Trust, Turn as Said};

@@ -1,4 +1,4 @@
-//! Vote count. Who won. Plurality of votes; ties go to whom was registered first; self-votes count; there is no quorum.
+//! Vote count: plurality of votes; a tie goes to the member that was registered first; self-votes count; there is no quorum.
 
 use super::{Choice, How, Mode, Seat, Stand, Team};
 

@@ -1,4 +1,4 @@
-//! Decide. The rules: what a happening leads to, given the state. Changes nothing.
+//! Decision rules of a team: the records and effects of a happening, given the state. They change nothing.
 
 use super::{
     Choice, Decision, Effect, Ending, Evaluation, Happening, How, Mode, Offer, Phase, Record, Seat, Source, Stand,

@@ -7,9 +7,9 @@
 //! |---|---|---|---|---|
 //! | C-01 | Idle, Answered | scheduled | not gated | Running, shown all answers |
 //! | C-02 | Running | text, reasoning | | Running, passed on with its source |
-//! | C-03 | Running | another tool | before the hard limit | Running, maybe told of new answers |
+//! | C-03 | Running | another tool | before the hard limit | Running, maybe notified of new answers |
 //! | C-04 | Running | `new_answer` | valid | Answered; all votes void, all to run again |
-//! | C-05, C-08, C-09 | Running | an invalid answer, an invalid vote, neither | fewer than three attempts | Running, told why |
+//! | C-05, C-08, C-09 | Running | an invalid answer, an invalid vote, neither | fewer than three attempts | Running, sent the reason |
 //! | C-06 | Running | `vote` | valid, nothing unseen | Voted |
 //! | C-07 | Running | `vote` | something unseen, before the hard limit | Idle, runs again |
 //! | C-10 | Running | third violation, failure | | Killed |
@@ -19,11 +19,11 @@
 //! | C-14 | any | all live members voted | | the winner presents |
 //! | C-15, C-16 | any | the team's time is over | an answer, none | Done |
 //! | C-17 | any | all killed | | Done |
-//! | C-18 | any | cancelled | | Done, answers kept |
+//! | C-18 | any | cancelled | | Done, answers stored |
 //!
-//! [`Team::decide`] may refuse and changes nothing; its records are one atomic append. [`Team::apply`] runs after the append
-//! and cannot fail. [`Team::resume`] says once, after a replay, what to take up again. A happening is a whole batch of what
-//! was ready, because an answer voids the votes that came together with it.
+//! [`Team::decide`] may refuse and changes nothing; its records are one atomic append. [`Team::apply`] runs after the append and cannot
+//! fail. [`Team::resume`] returns once, after a replay, what to resume. A happening is a whole batch of what was ready, because an answer
+//! voids the votes that came together with it.
 //!
 //! Where the table is silent: after the hard limit a vote counts although other answers are unseen, but never for a member
 //! whose own last answer the voter has not seen; two answers in one response are refused, so that none is lost; a `stop` is

@@ -1,4 +1,4 @@
-//! Novelty check. Is an answer new? Compared as words, and as text without the paths of workspaces.
+//! Novelty check of an answer: compared as words, and as text without the paths of workspaces.
 
 use std::collections::BTreeSet;
 

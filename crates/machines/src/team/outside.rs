@@ -1,5 +1,5 @@
-//! Events of a team. A team as its caller sees it: members' words as reasoning with their names, each answer an artifact, steps
-//! as progress, and the winner's text as the answer. Votes and refusals stay in the team's own journal.
+//! Events of a team for its caller: texts of members as reasoning with their names, each answer as an artifact, steps as progress, and the
+//! winner's text as the answer. Votes and refusals stay in the team's own journal.
 
 use super::{Given, Phase, Record, Seat, Source, Stand, Team, Verdict};
 use interlingua_model::content::{Meta, Part, Party, Provenance};

@@ -1,7 +1,7 @@
 //! An answer in words to a question of the hub.
 //!
-//! An answer to a form is read by the types of its fields; consent is a yes or no of the language and nothing else. What
-//! does not fit is not guessed at: the question is asked again by whoever keeps it.
+//! An answer to a form is read by the types of its fields; consent must be a yes or no of the language. Text that does not fit is not
+//! guessed at: the owner of the question asks again.
 
 use super::field::{Field, field, required};
 use super::fold::fold;

@@ -1,6 +1,6 @@
-//! Slot filling by a model. The last step for words that no phrase and no ranking understands: a model is shown skills with
-//! their schemas and may fill one of them in. It chooses among what it is shown and writes arguments, nothing else; what it
-//! writes is checked like anybody's arguments, and it may say that nothing fits.
+//! Slot filling by a model, the last step for words that no phrase and no ranking matches. The model is shown skills with their schemas and
+//! may fill in the arguments of one, or answer that none fits. It can only choose among these skills and write arguments, which are checked
+//! like those of any caller.
 
 use std::sync::Arc;
 

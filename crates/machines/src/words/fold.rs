@@ -1,4 +1,4 @@
-//! Case folding. One spelling for comparing words: lower case, without accents and invisible characters.
+//! Case folding: one spelling for comparing words, in lower case, without accents and invisible characters.
 //!
 //! This is not Unicode normalisation: it covers the Latin letters of the languages spoken here, precomposed or with
 //! combining marks. Letters of other scripts are compared in lower case.

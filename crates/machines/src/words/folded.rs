@@ -1,8 +1,8 @@
-//! The whole of a call for a person who is asked to approve it.
+//! Shows a whole call to a person who is asked to approve it.
 //!
-//! Arguments are shown as they are sent. Where they are too long for that, a long value is folded into its length and the
-//! digest of its bytes, each in its place, so that what is short beside it is still read; where that is not enough, whole
-//! arguments are. A fold stands outside the quotation marks of JSON, so no value can pretend to be one.
+//! Arguments are shown as they are sent. If they are too long, each long value is replaced in its place by its length and the digest of its
+//! bytes, so that the short values beside it are still readable; if that is not enough, whole arguments are replaced. A replacement is
+//! written outside the quotation marks of JSON, so no value can imitate one.
 
 use interlingua_model::content::{Blob, Body, Part};
 use interlingua_model::digest::Digest;

@@ -1,8 +1,8 @@
 //! Slot filling from a sentence: the values in it for a skill that was found by ranking.
 //!
-//! Nothing is guessed. A value fills a parameter where no other parameter and no other value comes into question, or where
-//! the parameter's name stands before it; any other value is [`Unclear`], and the speaker is asked. Numbers and quoted texts
-//! fill required parameters alone. A parameter that holds a secret is never filled: sentences are shown and logged.
+//! Nothing is guessed. A value fills a parameter if no other parameter and no other value is possible, or if the parameter's name precedes
+//! it; any other value is [`Unclear`], and the speaker is asked. Numbers and quoted texts fill required parameters only. A parameter that
+//! holds a secret is never filled: sentences are shown and logged.
 //!
 //! The work is linear in the sentence and in the schema, and both are bounded.
 

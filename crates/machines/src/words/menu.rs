@@ -1,4 +1,4 @@
-//! Help text. What there is to ask for, in a few lines for a person: the answer to a greeting, and to words that fit nothing.
+//! Help text: what the hub can be asked for, in a few lines. It answers a greeting, and words that match nothing.
 
 use std::collections::BTreeMap;
 

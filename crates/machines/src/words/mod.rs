@@ -1,5 +1,5 @@
-//! Intent matching without a model. Plain words without a model: from what a person wrote to a skill and its arguments, and
-//! from a skill to the question that is still open.
+//! Intent matching without a model: from a person's text to a skill and its arguments, and from a skill to the question for its missing
+//! arguments.
 //!
 //! [`Matcher`] holds the phrases of all skills, compiled once. A phrase matches the whole text or not at all; what no
 //! phrase matches is ranked by the full-text index, and [`rank`] decides whether one hit is good enough; what the sentence

@@ -1,7 +1,7 @@
 //! Decision by full-text rank, when no phrase matches.
 //!
-//! One hit is taken only if it is good and clearly better than the next; otherwise the speaker is asked. What the sentence
-//! gives it is read elsewhere ([`given`](super::given)).
+//! A hit is taken only if it is good and clearly better than the next; otherwise the speaker is asked. The arguments in the sentence are
+//! read in [`given`](super::given).
 
 use std::collections::HashSet;
 

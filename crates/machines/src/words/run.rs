@@ -1,5 +1,5 @@
-//! Backtracking matcher. One phrase against one text: a backtracking machine that never visits the same instruction at the same
-//! word twice, so its work is at most instructions times words, whatever the pattern.
+//! Backtracking matcher of one phrase against one text. It never visits the same instruction at the same word twice, so its work is at most
+//! instructions times words, whatever the pattern.
 //!
 //! That is sound because what lies ahead does not depend on how a place was reached: a slot's value is decided by its own
 //! words alone.

@@ -1,4 +1,4 @@
-//! Texts of the hub to people, in every language it has.
+//! Texts of the hub for people, in every language it has.
 //!
 //! Names and titles come from peers: they are shown shortened and with nothing hidden in them, as data.
 

@@ -1,7 +1,7 @@
 //! Tokenizer: a text as words, each with its position in the original.
 //!
-//! Words are separated by white space; what stands in quotation marks is one word, so that a path or a title with spaces
-//! can be said. Punctuation around a word does not count when it is compared, and is left off the ends of a value.
+//! Words are separated by white space; a quoted text is one word, so that a path or a title can contain spaces. Punctuation around a word
+//! is ignored when it is compared, and is left off the ends of a value.
 
 use super::fold::fold;
 

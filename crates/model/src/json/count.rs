@@ -1,12 +1,12 @@
-//! Value count. How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
+//! Counts the values in bytes that claim to be JSON, while they arrive and before anything is parsed.
 
 use super::reader::most_values;
 
 /// What one value takes of memory in a tree, on average: an entry of an object takes more, a number in a list less.
 pub const VALUE_BYTES: usize = 64;
 
-/// Counts commas and opening brackets outside of strings; what is no object and no list counts nothing. Whether it is JSON at
-/// all is for the reader to say.
+/// Counts commas and opening brackets outside of strings; anything but an object or a list counts as nothing. The reader decides whether it
+/// is JSON at all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
     state: State,

@@ -1,8 +1,8 @@
-//! JSON carried as checked bytes: UTF-8, bounded depth and number of values, no duplicate keys, no lone surrogates. Policy, validation and the
-//! far side then read the same thing.
+//! JSON carried as checked bytes: UTF-8, bounded depth and number of values, no duplicate keys, no lone surrogates. Policy, validation and
+//! the receiver therefore read the same value.
 //!
-//! [`Reader`] is the one scanner; every JSON decoder of the hub is written on it, so nothing is checked twice and the checks
-//! cannot be forgotten. [`Json`] is a checked slice with a tree made on first use.
+//! [`Reader`] is the only scanner. Every JSON decoder of the hub uses it, so nothing is checked twice and no check can be forgotten.
+//! [`Json`] is a checked slice that builds its tree on first use.
 
 mod count;
 mod reader;
@@ -34,7 +34,7 @@ pub struct Json {
     made: OnceLock<Arc<Made>>,
 }
 
-/// What was made of a value, once for all who hold it.
+/// Derived forms of a value, shared by all its holders.
 struct Made {
     tree: Tree,
     digest: OnceLock<Digest>,
@@ -70,7 +70,7 @@ impl Json {
         Json { raw: text.into(), made: OnceLock::new() }
     }
 
-    /// Writes a tree as bytes, and keeps the tree.
+    /// Writes a tree as bytes, and stores the tree.
     pub fn from_tree(tree: Tree) -> Json {
         // Writing a tree of strings, numbers and maps with string keys has no way to fail.
         let raw = serde_json::to_vec(&tree).unwrap_or_else(|_| b"null".to_vec());
@@ -89,7 +89,7 @@ impl Json {
         Json { raw: Bytes::from_static(b"{}"), made: OnceLock::new() }
     }
 
-    /// The same with bytes of its own: a slice keeps the whole frame it came in, so this is for what stays longer than that.
+    /// The same with bytes of its own: a slice holds the whole frame it came in, so use this for what lives longer.
     #[must_use]
     pub fn alone(&self) -> Json {
         Json { raw: Bytes::copy_from_slice(&self.raw), made: self.made.clone() }

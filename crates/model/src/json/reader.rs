@@ -1,5 +1,5 @@
 //! A pull reader over bytes. It checks what it passes: grammar (RFC 8259), UTF-8, depth, number of values, duplicate keys (compared after
-//! unescaping), lone surrogates. A value that was checked before is only walked: nothing in it is checked again.
+//! unescaping) and lone surrogates. A value that was checked before is walked without checking it again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,8 +15,8 @@ pub const DEFAULT_DEPTH: usize = 128;
 /// No configuration allows deeper input.
 pub const MAX_DEPTH: usize = 1_024;
 
-/// A message of more values is refused, whatever its size: what is made of them takes many times their bytes. This many, unless
-/// [`set_most_values`] says otherwise.
+/// A message of more values is refused, whatever its size: decoded values take many times their bytes. [`set_most_values`] changes the
+/// number.
 pub const MOST_VALUES: usize = 1_000_000;
 
 /// One bound for the process, whose memory it is about.
@@ -122,12 +122,12 @@ impl<'a> Reader<'a> {
         Ok(Reader { bytes, at, checked: false, depth, values: most_values() })
     }
 
-    /// Over text whose size is no question: it was kept, or comes from a document that was bounded as a whole.
+    /// Over text without a bound on its size: it was stored, or comes from a document that was bounded as a whole.
     pub(super) fn whatever_its_size(text: &'a [u8]) -> Reader<'a> {
         Reader { bytes: text, at: 0, checked: false, depth: MAX_DEPTH, values: usize::MAX }
     }
 
-    /// Over a value that was checked when it came.
+    /// Over a value that was checked before.
     pub fn of(json: &'a Json) -> Reader<'a> {
         Reader::written(json.as_bytes())
     }
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         Reader { bytes: text, at: 0, checked: true, depth: usize::MAX, values: usize::MAX }
     }
 
-    /// Where the reader stands, in bytes.
+    /// The position of the reader, in bytes.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What comes next, without passing it.
+    /// The kind of the next value, without passing it.
     pub fn kind(&mut self) -> Result<Kind, BadJson> {
         Ok(match self.next_byte()? {
             b'n' => Kind::Null,

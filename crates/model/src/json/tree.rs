@@ -1,4 +1,4 @@
-//! Trees of JSON values. A number that no type holds well enough to be written back the same becomes its text.
+//! Trees of JSON values. A number that no numeric type can write back unchanged is stored as its text.
 
 use super::reader::{BadJson, Kind, Reader};
 use super::{Json, Tree};

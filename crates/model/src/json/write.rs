@@ -1,8 +1,7 @@
-//! JSON writer and canonical forms. How JSON is written: strings with the shortest escapes, and values in a spelling by which
-//! two can be compared.
+//! JSON writer and canonical forms: strings with the shortest escapes, and values in a spelling that allows two of them to be compared.
 //!
-//! [`spell`] is the one walk of every canonical form. What they differ in is their [`Spelling`]; ours, by which arguments are
-//! compared, leaves numbers as they were written.
+//! [`spell`] walks the value for every canonical form. The forms differ in their [`Spelling`]; the hub's own, which compares arguments,
+//! leaves numbers as they were written.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Subschemas and which of them a value meets: at the same place, at a member, at an item.
+//! Graph of subschemas: which of them apply to a value, at the same location, at a member or at an item.
 
 use std::collections::HashMap;
 

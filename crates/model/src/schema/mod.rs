@@ -1,12 +1,12 @@
-//! Cost of JSON Schema validation. What it costs to hold a value against a JSON Schema, before anybody does it.
+//! Cost of JSON Schema validation, computed before a value is validated.
 //!
-//! A schema comes from a peer and the value from a caller, and a validator follows both: forty definitions that each use the
-//! next one twice are 2^40 evaluations. [`Outline`] reads a schema as a graph of subschemas. On reading it refuses what one
-//! place of a value could cost too much ([`Unfit`]); later it counts the evaluations of a value under a budget ([`Outline::steps`]).
-//! The count assumes that nothing is skipped, so a validator does at most that.
+//! A peer supplies the schema and a caller supplies the value, and a validator follows both: forty definitions that each use the next one
+//! twice are 2^40 evaluations. [`Outline`] reads a schema as a graph of subschemas. While reading, it refuses a schema that could cost too
+//! much at one location of a value ([`Unfit`]); later it counts the evaluations of a value under a budget ([`Outline::steps`]). The count
+//! assumes that nothing is skipped, so it is an upper bound for a validator.
 //!
-//! Only references within the schema are followed (`#`, `#/pointer`, `#anchor`): the schema is one resource, with no `$id`
-//! inside it, so that the graph here is the one a validator sees.
+//! Only references within the schema are followed (`#`, `#/pointer`, `#anchor`): the schema is one resource without an inner `$id`, so this
+//! graph is the one that a validator sees.
 
 mod graph;
 mod pattern;

@@ -1,7 +1,7 @@
-//! How much a regular expression costs, from its text: states it has when counted repetitions are written out.
+//! Cost of a regular expression, from its text: the number of states when counted repetitions are written out.
 //!
-//! A class of characters is many states: which bytes its characters begin with, and which follow. The numbers for them are
-//! what they were measured to take of memory, in states of a plain letter.
+//! A character class is many states: the bytes that its characters begin with, and the bytes that follow. The numbers for classes are their
+//! measured memory, in units of the state of a plain letter.
 
 /// A property of characters, such as `\p{L}`: hundreds of ranges.
 const PROPERTY: u64 = 256;

@@ -1,6 +1,5 @@
-//! Response limits (backpressure). What peers answer is bounded in one place: how long one message may be (`limits.body`), how long
-//! it may take from its first byte to its last (`limits.message_time`), and how much all of them hold of memory together
-//! (`limits.answers`).
+//! Response limits (backpressure) for all peers, in one place: the length of one message (`limits.body`), the time from its first byte to
+//! its last (`limits.message_time`), and the memory of all of them together (`limits.answers`).
 //!
 //! [`Coming`] is the body of an HTTP answer, [`Measure`] the same for any other source of bytes; WebSockets are counted below
 //! their frames ([`crate::counted`]). A message that is not small holds its share until the last slice of its bytes

@@ -1,12 +1,12 @@
-//! Call failure: refused, so that another peer may be tried (failover), or failed, because it may have been
-//! begun. The same words for every wire.
+//! Call failure: *refused*, so that another peer may be tried (failover), or *failed*, because the work may have begun. Every protocol uses
+//! the same two.
 
 use interlingua_model::peer::Reply;
 use interlingua_model::{Fault, FaultKind, Finished, Party, PeerId};
 
 use super::transport_error::{Begun, TransportError, Why};
 
-/// Why there is nothing to follow.
+/// Why a call to a peer has no answer and nothing to follow.
 #[derive(Debug)]
 pub enum CallFailure {
     /// Nothing was begun: another peer may be tried.

@@ -1,5 +1,4 @@
-//! Credentials for peers. What the hub shows a peer that is reached over HTTP: what configuration gives for it, and nothing of any
-//! caller's.
+//! Credentials for peers over HTTP: what configuration gives for the peer, and nothing of any caller's.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

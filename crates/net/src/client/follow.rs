@@ -1,8 +1,7 @@
-//! Polling of a remote task: the peer is asked for the state until the task has ended, or nobody wants it
-//! any more.
+//! Polling of a remote task: requests its state until the task has ended or is not wanted any more.
 //!
-//! Let go of before that (by a deadline, a caller that left, a peer that tells nothing more), the peer is told so, unless the hub itself
-//! is stopping: what finds the call again is in the journal, and it is taken up after the next start.
+//! If the poll is dropped before that (by a deadline, a caller that left, a peer that stops reporting), the peer is sent a cancel, unless
+//! the hub itself is stopping: the journal holds what finds the call again, and it is resumed after the next start.
 
 use std::future::{Future, poll_fn};
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! Exchange without input. An exchange that goes on by itself and tells what it has to tell. It takes no input: to cancel it is
-//! to drop it, and what it holds says so to the other side; one that ends in an orderly way by itself is told by a token
-//! instead.
+//! An exchange without input, which runs and reports by itself. Dropping it cancels it, and its state notifies the other side on drop; an
+//! exchange that shuts down in an orderly way receives a cancellation token instead.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,8 +1,8 @@
-//! SSRF guard. Who is called at all: addresses that others choose must not lead to what only the hub can reach, and nothing that goes
-//! out comes in again by one of the hub's own doors.
+//! SSRF guard for outgoing connections: an address that somebody else chose must not lead to what only the hub can reach, and no outgoing
+//! request may enter one of the hub's own listeners.
 //!
-//! An address is judged when it is resolved for a connection, every time, and the connection goes to what was judged: a name
-//! that changes its mind gains nothing.
+//! An address is checked each time it is resolved for a connection, and the connection goes to the checked address, so DNS rebinding gains
+//! nothing.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

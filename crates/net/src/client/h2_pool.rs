@@ -1,8 +1,8 @@
-//! HTTP/2 connection pool. Connections of HTTP/2 to one peer, for calls that may stay open for long.
+//! HTTP/2 connection pool to one peer, for calls that may stay open for long.
 //!
-//! A server takes only so many calls at a time on one connection (RFC 9113, section 5.1.2); the next one waits until another
-//! ends, and a cancel would wait behind what it is to end. So a connection gets no more than servers are known to take, and
-//! then there is another one. Which server it is stays the caller's business: all requests go to the same peer.
+//! A server accepts a limited number of concurrent streams on one connection (RFC 9113, section 5.1.2); the next call would wait until
+//! another ends, and a cancel would wait behind the call that it is to end. So a connection gets no more streams than servers are known to
+//! accept, and then the pool opens another one. The caller chooses the server: all requests of a pool go to the same peer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
-//! Circuit breaker and health probe: can a peer be reached? Every exchange reports how it went; the probe is for when there are none.
+//! Circuit breaker and health probe of a peer. Every exchange reports its result; the probe runs when there are no exchanges.
 //!
-//! Three failures in a row to reach the peer and it is down: calls are refused at once instead of waiting for a connection.
-//! After a hold, which doubles, one is let through to see; when it gets there, all are.
+//! After three connection failures in a row the peer is down: calls are refused at once instead of waiting for a connection. After a hold
+//! time, which doubles, one call is let through as a trial; if it succeeds, all are.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! HTTP connection pool. A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up
-//! to a bound. Who may be connected to is judged for every connection: see [`super::guard`].
+//! HTTP connection pool, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, and bodies are read up to a bound.
+//! [`super::guard`] checks the address of every connection.
 
 use std::net::SocketAddr;
 use std::pin::Pin;

@@ -1,7 +1,6 @@
-//! Live exchange with a peer. Work with a peer that goes on: a future that says records and hears signals, as the running end
-//! of a call.
+//! Live exchange with a peer: a future that emits records and receives signals, as the running end of a call.
 //!
-//! Nothing is spawned: the work is polled by whoever reads what it says, and ends when that one lets go of it.
+//! Nothing is spawned: the reader of the records polls the work, and dropping the exchange ends it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,11 +1,11 @@
-//! HTTP client side. What every edge shares that calls others over the network: one way to connect, to verify, to try again, to
-//! know who is there. Nothing here knows a protocol.
+//! HTTP client side, shared by every endpoint that calls others over the network: connecting, verifying, retrying and health. Nothing here
+//! knows a protocol.
 //!
-//! [`http`] is a pool of connections, [`answers`] how much is read of what comes back, [`h2_pool`] those that many calls share, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
-//! comes by a token that a server wants, [`transport_error`] why nothing came back, [`call_failure`] what the hub is told then, [`retry`] when to try again, [`health`] whether a peer
-//! can be reached, [`websocket`] a connection that is wanted again, [`place`] which other addresses are still a peer's own,
-//! [`guard`] which are called at all when others choose them, [`live`] and [`going`] work that goes on, [`starting`] a peer that has not been
-//! heard yet.
+//! [`http`] is a pool of connections, [`answers`] limits responses, [`h2_pool`] holds connections that many calls share, [`tls`] verifies
+//! servers, [`credentials`] are what the hub presents, [`oauth`] obtains the token that a server requires, [`transport_error`] says why no
+//! answer came, [`call_failure`] what is reported then, [`retry`] when to retry, [`health`] whether a peer can be reached, [`websocket`] is
+//! a reconnecting socket, [`place`] checks which other addresses are a peer's own, [`guard`] which addresses chosen by others may be
+//! called, [`live`] and [`going`] are running work, [`starting`] is a peer that has not listed its skills yet.
 //!
 //! Deliberately absent: redirects (a peer must not send the hub's requests elsewhere), cookies, proxies.
 

@@ -1,6 +1,5 @@
-//! Origin check for addresses that a peer names (SSRF guard). Which addresses are a peer's own. What a peer says must not send the
-//! hub's requests anywhere else: an address that it gives has the origin that configuration names for it, port included, or one of
-//! its `origins`.
+//! Origin check for addresses that a peer names (SSRF guard). A peer must not direct the hub's requests anywhere else: an address that it
+//! gives must have the origin that configuration names for it, port included, or one of its `origins`.
 
 use std::fmt;
 

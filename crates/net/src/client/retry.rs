@@ -1,4 +1,4 @@
-//! Retry with backoff. When to try again, and how long to wait before.
+//! Retry with backoff: when to retry, and how long to wait before.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! TLS verification of peers. How the hub knows that a peer is who it says (for NLIP: ECMA-434 clause 7.1.2): its certificate is
-//! always verified, against the machine's authorities or those configured for it. There is no way to switch that off.
+//! TLS verification of peers (for NLIP: ECMA-434 clause 7.1.2): a peer's certificate is always verified, against the machine's authorities
+//! or those configured for it. Verification cannot be switched off.
 
 use std::path::Path;
 use std::sync::Arc;

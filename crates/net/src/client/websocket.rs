@@ -1,5 +1,4 @@
-//! Reconnecting WebSocket client. A WebSocket to a server that is wanted again whenever it is gone: connecting, reading and time as
-//! one thing to wait for.
+//! Reconnecting WebSocket client: one future for connecting, reading and timers, which reconnects when the connection is lost.
 
 use std::path::Path;
 use std::pin::Pin;

@@ -1,3 +1,3 @@
-//! Connections whose other end misbehaves, on a clock that the tests hold.
+//! Connections whose other end misbehaves, with a clock that the tests control.
 
 mod patience;

@@ -1,4 +1,4 @@
-//! Clients that do not say what they want, and clients that ask for a stream and do not read it.
+//! Clients that send no request, and clients that request a stream and do not read it.
 
 use std::convert::Infallible;
 use std::sync::Arc;

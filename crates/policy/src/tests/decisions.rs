@@ -1,4 +1,4 @@
-//! Who may do what, by the rules of the examples and some of their own.
+//! Decisions by the rules of the examples and by rules of the tests.
 
 use super::*;
 use interlingua_model::{HubId, Owner, PeerId};

@@ -1,4 +1,4 @@
-//! Mistakes, told with their places.
+//! Mistakes in rules, reported with their positions.
 
 use super::*;
 use interlingua_model::policy::Noticed;

@@ -1,4 +1,4 @@
-//! What is kept of questions: bounded, and never one question's answer for another.
+//! The decision cache: bounded, and never one question's answer for another.
 
 use super::*;
 use crate::kept::Kept;

@@ -1,4 +1,4 @@
-//! Rules as people write them, and what becomes of them.
+//! Rules as people write them, and their decisions.
 
 mod decisions;
 mod flaws;

@@ -1,5 +1,5 @@
-//! Whatever the rules and the question: the index leaves nothing out, what is said before the arguments holds with them,
-//! and what cannot be called is not listed.
+//! For random rules and questions: the index omits nothing, an answer before the arguments holds with them, and a skill that cannot be
+//! called is not listed.
 
 use proptest::prelude::*;
 

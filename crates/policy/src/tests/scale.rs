@@ -1,4 +1,4 @@
-//! Many rules and many principals: a question meets as few rules as before.
+//! Many rules and many principals: a question is evaluated against as few rules as before.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Process group. A child process and everything it starts: one process group, ended as one, with what has left the group.
+//! Process group of a child process and everything it starts. It is ended as one, with the processes that have left the group.
 
 use std::io;
 use std::process::ExitStatus;

@@ -1,12 +1,12 @@
-//! A program that is spoken to in lines for as long as it runs: text lines in, text lines out, notes on standard error.
+//! A child process with line-based I/O: text lines in, text lines out, notes on standard error.
 //!
-//! It runs in a process group of its own. It is ended in steps: its input is closed, then it is asked, then it is killed,
-//! and with it everything it started, also what has left the group ([`strays`]); dropping [`Process`] kills at once, and the
-//! runtime reaps. Its environment holds what a program needs to start, what it is given and what it is allowed, and nothing else
-//! of the hub's. How long a line may be is for whoever reads to say;
-//! standard error is read always, so that the program never stands still over it, and its last lines are kept.
+//! It runs in a process group of its own. It is ended in steps: its input is closed, then it is sent a termination signal, then it is
+//! killed, with everything it started, also processes that have left the group ([`strays`]). Dropping [`Process`] kills it at once, and the
+//! runtime reaps it. Its environment holds what a program needs to start, what it is given and what it is allowed, and nothing else of the
+//! hub's. The reader sets the maximum length of a line. Standard error is always read, so that the program never blocks on it, and its last
+//! lines are stored.
 //!
-//! Deliberately absent: what the lines mean, and when to start the program again.
+//! Deliberately absent: the meaning of the lines, and when to restart the program.
 
 pub mod group;
 pub mod redact;

@@ -1,5 +1,5 @@
-//! Redaction of output. What a program prints may hold what it was given in confidence: the values of allowed variables are
-//! blotted out of notes and errors. A result is the tool's answer and stays as it is.
+//! Redacts the output of a program: the values of allowed environment variables are removed from notes and errors. A result is the tool's
+//! answer and is not changed.
 
 use std::ffi::OsString;
 

@@ -1,12 +1,12 @@
-//! Escaped processes. What a program started and what has left its process group: found by the mark that it inherited, and by
-//! who started whom.
+//! Finds escaped processes, which a program started and which have left its process group, by a mark that they inherit and by their
+//! parents.
 //!
-//! A program leaves its group with `setsid` and its parent with a second fork, but what it starts keeps the environment that the
-//! program was given. Every program is given a mark of its own there, so nothing of another program, of another hub or of
-//! anybody else is taken for its own. A process is signalled through a handle that is checked after it was opened: an id that
-//! was given to another process meanwhile is never hit.
+//! A program leaves its group with `setsid` and its parent with a second fork, but what it starts keeps the environment that the program
+//! was given. Every program has a mark of its own there, so processes of another program, of another hub or of another user are never
+//! matched. A process is signalled through a handle that is checked after it was opened: a process id that was reused meanwhile is never
+//! hit.
 //!
-//! Not found: what cleared its environment and left its parent before the program was ended. Only Linux shows environments; on
+//! Not found: a process that cleared its environment and left its parent before the program was ended. Only Linux shows environments; on
 //! other systems a program ends with its process group alone.
 
 /// Carries the mark in the environment of every program.

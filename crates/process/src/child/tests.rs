@@ -1,4 +1,4 @@
-//! Programs of a line each, in the shell every system has.
+//! Shell programs of one line each.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Agents that are registered while the hub runs and called where they are: what is kept of them, and how they are taken up
+//! Agents that are registered while the hub runs and called at their own endpoint: their stored registrations, and how they are restored
 //! after a start. Agents that fetch their messages need none of this.
 
 use std::sync::Arc;

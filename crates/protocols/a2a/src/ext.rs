@@ -1,5 +1,5 @@
-//! Our own extension: what A2A has no field for. It stands in `metadata` of messages, tasks and updates under the extension's
-//! URI, and in `capabilities.extensions[].params` of cards; whoever does not know it loses nothing that A2A promises.
+//! Our own extension, for what A2A has no field for. It is in `metadata` of messages, tasks and updates under the extension's URI, and in
+//! `capabilities.extensions[].params` of cards; a client without it loses nothing that A2A promises.
 //!
 //! | from a client | |
 //! |---|---|

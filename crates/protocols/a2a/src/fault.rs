@@ -1,8 +1,7 @@
-//! The table of errors (section 5.4, as of 1.0.1), in the spelling of each binding.
+//! The table of errors (section 5.4, as of 1.0.1), in the form of each binding.
 //!
-//! JSON-RPC answers with 200 and a code, HTTP with a status and `google.rpc.Status` as JSON, gRPC with a status and details.
-//! 0.3 has the same codes and no `ErrorInfo`: over HTTP its clients go by the `type` of the body, over gRPC by the name before
-//! the message.
+//! JSON-RPC answers with 200 and a code, HTTP with a status and `google.rpc.Status` as JSON, gRPC with a status and details. 0.3 has the
+//! same codes and no `ErrorInfo`: over HTTP its clients read the `type` of the body, over gRPC the name before the message.
 
 use std::borrow::Cow;
 use std::time::Duration;

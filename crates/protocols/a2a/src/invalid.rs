@@ -1,4 +1,4 @@
-//! What a request can have wrong with it, and where. [`super::fault`] gives it a code.
+//! Decoding errors of a request, with their position. [`super::fault`] gives them a code.
 
 use std::fmt;
 

@@ -1,17 +1,13 @@
 //! Agent2Agent (A2A) 1.0 and 0.3: tasks and messages between agents, over JSON-RPC, HTTP with JSON, and gRPC.
 //!
-//! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`]
-//! turns that into protocol buffers and back, [`grpc`] frames them, and [`request`] reads which operation a frame of each binding
-//! asks for. From there one [`decode()`](decode::decode) leads into the model and one [`encode()`](encode::encode) out of it,
-//! whatever the binding. [`fault`] is the table of errors, [`discover`] what an agent says of itself,
-//! [`ext`] our own extension for what the protocol has no field for.
+//! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`] converts that
+//! to protocol buffers and back, [`grpc`] frames them, and [`request`] determines the operation of a frame in each binding. From there one
+//! [`decode()`](decode::decode) leads into the model and one [`encode()`](encode::encode) out of it, whatever the binding. [`fault`] is the
+//! table of errors, [`discover`] the agent cards, [`ext`] our own extension for what the protocol has no field for. In these modules the
+//! following is deliberately absent: which peer a path or tenant means, who may see a task, and everything that waits.
 //!
-//! Deliberately absent: which peer a path or tenant means, who may see a task, and everything that waits.
-//!
-//! A2A at the edge: agents are found, asked and followed over JSON-RPC, HTTP with JSON and gRPC, in both generations of the
-//! protocol, and webhooks are told what becomes of a task.
-//!
-//! [`inbound`]: they call us. [`outbound`]: we call them.
+//! [`inbound`] serves the hub's agents over JSON-RPC, HTTP with JSON and gRPC, in both generations of the protocol; webhooks are sent the
+//! events of a task. [`outbound`] calls other agents.
 //!
 //! Every peer of the hub is an agent with a card and an address of its own; the hub itself is one for all of them.
 

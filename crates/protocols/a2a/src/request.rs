@@ -1,4 +1,4 @@
-//! Which operation a request asks for, in each binding: JSON-RPC parameters, gRPC messages, HTTP paths with their query and body.
+//! Determines the operation of a request, in each binding: JSON-RPC parameters, gRPC messages, HTTP paths with their query and body.
 
 use bytes::Bytes;
 use interlingua_model::Text;

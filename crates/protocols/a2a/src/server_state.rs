@@ -1,4 +1,4 @@
-//! The state that the A2A server keeps between requests.
+//! The state of the A2A server between requests.
 
 use arc_swap::ArcSwap;
 use interlingua_model::Fault;

@@ -1,4 +1,4 @@
-//! What the `a2a:` block says, as the running edge uses it.
+//! The settings of the section `a2a`, as the running endpoint uses them.
 
 mod configured;
 mod peer;

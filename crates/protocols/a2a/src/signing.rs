@@ -1,7 +1,7 @@
-//! Card signing. Signatures of the cards this hub serves: each card is signed for the one address it is at.
+//! Card signing: signs the cards this hub serves, each for its one address.
 //!
-//! A signature is made once for a card and kept: one made anew for every reader would make every card a new one, and its tag
-//! with it.
+//! A signature is made once for a card and cached: a new signature for every reader would make every card different, and its entity tag
+//! too.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! The data model of A2A (specification section 4, `a2a.proto`), as both generations mean it. How it is spelled is [`super::json`]'s.
+//! The data model of A2A (specification section 4, `a2a.proto`), common to both generations. [`super::json`] has its spelling.
 //!
-//! Nothing here knows what a message is for; that is the business of `decode` and `encode`.
+//! Nothing here knows the purpose of a message; `decode` and `encode` do.
 
 use bytes::Bytes;
 use interlingua_model::{Json, Media, Secret, Text, Time};

@@ -1,5 +1,5 @@
-//! Reconnect with exponential backoff and jitter. How long a client waits before it connects again. Waits grow and may be spread by
-//! chance, so that a thousand devices do not come back in the same moment; how much chance is passed in.
+//! Reconnect with exponential backoff and jitter. Delays grow and may be randomised, so that a thousand devices do not reconnect in the
+//! same moment; the random value is passed in.
 
 use std::time::Duration;
 

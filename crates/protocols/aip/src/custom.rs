@@ -1,5 +1,5 @@
-//! Messages of kinds that the protocol itself does not have. Both ends must have agreed on them; here they are only recognised,
-//! opened and answered. What the protocol says of every frame holds for them too: one JSON object with `type` and `status`.
+//! Custom message types, which the protocol itself does not have. Both ends must have agreed on them; this module only recognises, opens
+//! and answers them. The rules of every frame apply to them too: one JSON object with `type` and `status`.
 
 use bytes::Bytes;
 use interlingua_model::json::Reader;

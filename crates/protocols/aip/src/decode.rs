@@ -1,4 +1,4 @@
-//! From frames to the model: tasks that are asked of us, results and ends that come back.
+//! Decodes frames into the model: requested tasks, results and ends.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Cards of devices, merged from what configuration, a manifest and the device itself say; and what a constellation is told
-//! of a peer that is no device.
+//! Cards of devices, merged from the configuration, a manifest and the device's own description; and the description of other peers for a
+//! constellation.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! From the model to frames: tasks and commands we ask for, results and ends we give.
+//! Encodes the model into frames: requested tasks and commands, results and ends.
 
 use interlingua_model::{
     Ask, Body, Call, CancelWhy, Carried, Channel, Entry, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,

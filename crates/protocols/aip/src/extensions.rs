@@ -1,5 +1,5 @@
-//! What a program that embeds the hub adds to the connections of devices and orchestrators: middleware that sees every frame,
-//! observers of frames by their kind, and kinds of its own.
+//! Extensions of a program that embeds the hub, for the connections of devices and orchestrators: middleware that sees every frame,
+//! observers of frames by type, and message types of its own.
 
 use crate::custom::Custom;
 use crate::layers::{Chain, Handlers};

@@ -1,4 +1,4 @@
-//! How a fault is spelt on this wire: a frame that refuses, the end of a task, or nothing at all.
+//! Faults in this protocol: a frame that refuses, the end of a task, or no frame.
 //!
 //! A refusal is an error frame followed by the end of the task it refuses; an outcome is the end of a task that was accepted.
 

@@ -1,4 +1,4 @@
-//! Why a frame is not a message.
+//! Decoding errors of a frame.
 
 use interlingua_model::json::BadJson;
 

@@ -1,5 +1,5 @@
-//! Middleware and observers. What may stand between a wire and whoever speaks it: middleware that sees every message, and handlers of
-//! messages by kind, own kinds included.
+//! Middleware and observers between a connection and the protocol: middleware sees every message, handlers receive messages by type, custom
+//! types included.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,22 +1,17 @@
-//! The Agent Interaction Protocol: an orchestrator (a *constellation*) drives devices through a server, one JSON object in
-//! each text frame of a WebSocket.
+//! The Agent Interaction Protocol: an orchestrator (a *constellation*) drives devices through a server, one JSON object in each text frame
+//! of a WebSocket.
 //!
-//! [`wire`] is faithful to the Python implementation, frame for frame: every declared member in its order, nulls included.
-//! What that implementation lacks and its own description promises is the profile [`PROFILE`]: the same frames, with more in
-//! `metadata` and `messages` ([`profile`]). [`decode`] and [`encode`] lead to the model and back, [`discover`] makes cards,
-//! [`fault`] spells refusals, [`plan`] reads lists of commands, [`link`] and [`server`] are the rules of a connection and
-//! of the server behind all of them, without sockets or clocks. [`binary`] is the transfer of files beside the frames, [`custom`]
-//! are frames of other kinds, [`layers`] what may stand between a wire and whoever speaks it.
+//! [`wire`] follows the Python implementation frame for frame: every declared member in its order, nulls included. What that implementation
+//! lacks and its own description promises is the profile [`PROFILE`]: the same frames, with more in `metadata` and `messages`
+//! ([`profile`]). [`decode`] and [`encode`] convert to the model and back, [`discover`] makes cards, [`fault`] encodes refusals, [`plan`]
+//! reads lists of commands, [`link`] and [`server`] are the rules of a connection and of the server behind all of them, without sockets or
+//! clocks. [`binary`] is the transfer of files beside the frames, [`custom`] are frames of other types, [`layers`] are middleware. In these
+//! modules the following is deliberately absent: sockets, timers, the choice of what a task needs (a planner's work), and the other
+//! protocols of a hub.
 //!
-//! Deliberately absent: sockets, timers, the choice of what a task needs (that is a planner's work), and the other way round,
-//! anything of what else a hub speaks.
-//!
-//! The Agent Interaction Protocol: devices and orchestrators that are connected to this hub, and devices behind others' servers.
-//!
-//! [`server_runtime`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
-//! HTTP interface; [`registrar`] knows the devices; [`outbound`] shows them as peers and calls them, and devices of other servers; [`device`] is
-//! this program as a device itself. [`Extensions`] are what a program that embeds
-//! the hub adds.
+//! [`server_runtime`] runs the pure rules of the server and carries out their effects; [`inbound`] is the sockets and the small HTTP
+//! interface; [`registrar`] is the registry of devices; [`outbound`] offers them as peers and calls them, and devices of other servers;
+//! [`device`] is this program as a device itself. [`Extensions`] are the additions of a program that embeds the hub.
 
 pub mod backoff;
 pub mod binary;

@@ -1,8 +1,7 @@
-//! Connection state machine. The rules of one connection on the server's side: who it is, what it may say, and whether it still
-//! lives.
+//! Connection state machine of the server: the identity of a connection, the frames it may send, and its liveness.
 //!
-//! A frame is answered here when nothing but the connection is needed for that (heartbeats, refusals, echoes); the rest is
-//! passed to the [`super::server`]. Identity is pinned at REGISTER. Time is passed in, nothing waits here.
+//! A frame that needs only the connection (heartbeats, refusals, echoes) is answered here; the rest is passed to the [`super::server`].
+//! Identity is pinned at REGISTER. Time is passed in, nothing waits here.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Names and times as this wire spells them.
+//! Spelling of names and times in this protocol.
 
 use interlingua_model::{Text, uuid_v4};
 

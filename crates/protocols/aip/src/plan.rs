@@ -1,8 +1,8 @@
-//! A task that says exactly what to do: a list of commands in JSON, in place of words.
+//! Tasks given as a list of commands in JSON, in place of words.
 //!
-//! `[{"tool_name": "ls", "parameters": {"path": "."}}, …]` is one COMMAND, of which the first failure skips the rest; a list of
-//! such lists is one COMMAND after the other. The list may stand under `commands` or `actions` of an object. `tool_type` is
-//! what the device said of the tool, unless given. Anything else is words.
+//! `[{"tool_name": "ls", "parameters": {"path": "."}}, …]` is one COMMAND, of which the first failure skips the rest; a list of such lists
+//! is one COMMAND after the other. The list may be under `commands` or `actions` of an object. `tool_type` defaults to the device's own
+//! declaration of the tool. Anything else is words.
 
 use interlingua_model::{Json, Text};
 

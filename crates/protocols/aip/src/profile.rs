@@ -1,14 +1,14 @@
-//! The wider profile: what its description promises of this protocol and the Python implementation lacks. The frames are the
-//! same; more stands in `metadata` (which server frames then have too) and in `messages`.
+//! The wider profile: what its description promises of this protocol and the Python implementation lacks. The frames are the same, with
+//! more in `metadata` (which server frames then have too) and in `messages`.
 //!
 //! | frame | member | meaning |
 //! |---|---|---|
 //! | REGISTER | `metadata.profile` | asks for the profile |
-//! | REGISTER | `metadata.resume` | sessions to take up again: for each, the COMMANDs that were begun. One that is over is answered with its TASK_END |
+//! | REGISTER | `metadata.resume` | sessions to resume: for each, the COMMANDs that were begun. One that is over is answered with its TASK_END |
 //! | REGISTER | `metadata.instance` | names the running program: the same one has forgotten nothing, so that a session it does not name has reached it with no COMMAND |
-//! | REGISTER, client DEVICE_INFO_RESPONSE | `metadata.tools` | what the device can do, as its `list_tools` would say it |
-//! | server DEVICE_INFO_REQUEST | `response_id` | tell how you are |
-//! | client DEVICE_INFO_RESPONSE | `prev_response_id`, `metadata.system_info` | the answer; without an id it is news |
+//! | REGISTER, client DEVICE_INFO_RESPONSE | `metadata.tools` | what the device can do, as its `list_tools` would list it |
+//! | server DEVICE_INFO_REQUEST | `response_id` | requests the state of the device |
+//! | client DEVICE_INFO_RESPONSE | `prev_response_id`, `metadata.system_info` | the answer; without an id it is a notification |
 //! | COMMAND | `metadata.timeout_ms` | how long the results are awaited |
 //! | server TASK_END | `metadata.cancels` | only this COMMAND is over, not the session |
 //! | COMMAND_RESULTS | `metadata.messages` | log lines |

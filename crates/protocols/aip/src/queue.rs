@@ -1,8 +1,7 @@
-//! Bounded send queues (backpressure). What waits to be sent to the clients: so many frames for each connection, and so many bytes
-//! for all of them together.
+//! Bounded send queues (backpressure): a limit of frames for each connection, and a limit of bytes for all of them together.
 //!
-//! A frame counts until it has left. A connection for which too many frames wait is told those and closed; where there is no
-//! room for more bytes, the connection for which most bytes wait is cut at once, and its frames are dropped.
+//! A frame counts until it is sent. A connection with too many queued frames is sent those and closed; when the limit of bytes is reached,
+//! the connection with most queued bytes is cut at once, and its frames are dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
-//! Device registry. Devices as peers of the hub: shown when they come, quarantined when they leave, removed when they do not come
-//! back.
+//! Device registry: devices as peers of the hub. They are registered when they connect, quarantined when they disconnect, and removed when
+//! they do not come back.
 //!
-//! What the rules say of devices is noted at once and shown a little later by one task, many at a time: a thousand devices
-//! that come back in the same moment cost a few catalogues, not a thousand. One that comes in hears so when it can be found.
+//! Changes are noted at once and published a little later by one task, many at a time: a thousand devices that reconnect in the same moment
+//! cost a few catalogues, not a thousand. A device is informed of its registration when it can be found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

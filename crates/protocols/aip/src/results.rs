@@ -1,5 +1,5 @@
-//! Result cache. What came of tasks, for whoever asks by their names. A name is no secret and many may choose the same: a result is
-//! found by whoever asked for it, or had it announced to the device that did.
+//! Result cache: outcomes of tasks by their names. A name is not a secret, and several callers may choose the same: a result is visible to
+//! the caller that requested the task, or had it announced to the device that did.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The frames a server says.
+//! Constructors of the server's frames.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the `aip:` block says, as the running edge uses it.
+//! The settings of the section `aip`, as the running endpoint uses them.
 
 mod configured;
 

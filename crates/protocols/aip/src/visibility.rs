@@ -1,5 +1,4 @@
-//! Visibility filter. What somebody may know of: a device or another peer is there for whoever may see something of what it offers,
-//! and for nobody else.
+//! Visibility filter: a caller sees a device or another peer only if it may see something of what it offers.
 
 use interlingua_model::{PeerId, Principal, Proof};
 

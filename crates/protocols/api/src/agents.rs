@@ -1,7 +1,7 @@
 //! `/api/agents`: the agents that can receive messages, search by what they offer, and registration.
 //!
-//! Every peer that its reader may see is an agent here, whatever it speaks. A registered one belongs to whoever registered
-//! it: they alone read its messages, answer for it and unregister it.
+//! Every visible peer is an agent here, whatever protocol it speaks. A registered agent belongs to the caller that registered it: only this
+//! caller reads its messages, answers for it and unregisters it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! `/api/audit`: the audit log. `/api/audit`: every decision of the hub as lines for people, and as the records they were
-//! written in for whoever verifies them.
+//! `/api/audit`: the audit log, as lines for people, and as the original records for verification.
 
 use std::sync::Arc;
 

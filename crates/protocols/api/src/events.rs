@@ -1,5 +1,5 @@
-//! Events of an exchange as server-sent events (WHATWG HTML, section 9.2): name, number, data; a comment now and then, so
-//! that whatever stands between does not take a quiet exchange for a dead one.
+//! Events of an exchange as server-sent events (WHATWG HTML, section 9.2): name, number, data; a comment at intervals, so that proxies do
+//! not close a quiet exchange.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! `POST /api/exchanges`: a call whose caller waits for it, for the whole answer or for its events. Closing the connection
-//! cancels it, unless it waits for an answer.
+//! `POST /api/exchanges`: a call whose caller waits, for the whole answer or for its events. Closing the connection cancels it, unless it
+//! waits for an answer.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `/api/explain`: authorization decisions. `/api/explain`: why somebody may do something, or not. Only the hub's Owner asks:
-//! an answer tells of skills and rules that others are not shown.
+//! `/api/explain`: explains an authorization decision. Only for the hub's Owner: an answer reveals skills and rules that others are not
+//! shown.
 
 use std::sync::Arc;
 

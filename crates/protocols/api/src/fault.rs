@@ -1,5 +1,5 @@
-//! The HTTP status of a refusal, as the table of faults says (column HTTP). A failure of an exchange that ran is an outcome,
-//! not a refusal: it is answered with 200 and told in the body.
+//! The HTTP status of a refusal, from the table of faults (column HTTP). A failure of an exchange that ran is an outcome, not a refusal: it
+//! is answered with 200 and reported in the body.
 
 use http::StatusCode;
 use interlingua_model::{Fault, FaultKind, Feature, Party};

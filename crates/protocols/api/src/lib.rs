@@ -1,13 +1,13 @@
 //! `/api`: the hub's own interface, for programs and for the client commands.
 //!
-//! [`decode`] makes calls and signals of what comes in, the views of [`crate::view`] are what goes out, [`events`]
-//! streams it. A refusal is an [`ErrorBody`](crate::view::ErrorBody) with the status of the table of faults; a failure
-//! of an exchange that ran is an outcome and answered with 200.
+//! [`decode`] converts requests to calls and signals, [`crate::view`] has the JSON of responses, [`events`] streams it. A refusal is an
+//! [`ErrorBody`](crate::view::ErrorBody) with the status of the table of faults; a failure of an exchange that ran is an outcome and
+//! answered with 200.
 //!
-//! Deliberately absent: rights. What a caller may see or do is decided by the hub for every path alike.
+//! Deliberately absent: permissions. The hub decides what a caller may see or do, for every path alike.
 //!
-//! [`view`] has the JSON, as types of its own made from core's, so that the model can change without breaking programs
-//! that use the interface. [`fault`] says which HTTP status a fault has. [`openapi`] describes it all from the same types.
+//! [`view`] has types of its own, converted from the model's, so that the model can change without breaking programs that use the
+//! interface. [`fault`] maps a fault to its HTTP status. [`openapi`] describes it all from the same types.
 
 mod agents;
 mod artifacts;

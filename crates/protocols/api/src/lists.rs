@@ -1,5 +1,5 @@
-//! Lists. What there is: peers, skills, conversations, the audit. Each list shows what its reader may see, and no more; a
-//! caller who proved nothing sees what is public and no list of anything else.
+//! Lists of peers, skills, conversations and audit lines. Each list shows only what its reader may see; an anonymous caller sees public
+//! entries only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

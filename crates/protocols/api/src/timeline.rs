@@ -1,6 +1,5 @@
-//! `GET /api/tasks/{id}/timeline`: steps of a run. `GET /api/tasks/{id}/timeline`: what an agent or a team did, step by step,
-//! as it wrote it down: answers of models, calls, answers of members, votes, what was refused and why. A page of it, or as it
-//! happens until the task is over.
+//! `GET /api/tasks/{id}/timeline`: the journaled steps of an agent's or a team's run, such as answers of models, calls, answers of members,
+//! votes, and refusals with their reasons. It is a page, or a stream until the task has ended.
 
 use std::convert::Infallible;
 use std::sync::Arc;

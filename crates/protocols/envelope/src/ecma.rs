@@ -1,9 +1,9 @@
-//! Between the envelope and the message of ECMA-430, without loss in either direction (H-24).
+//! Converts between the envelope and the message of ECMA-430, without loss in either direction (H-24).
 //!
-//! An envelope becomes a message whose first submessage says in words what it is about, so that an end-point that knows
-//! nothing of envelopes can still read it; the pieces follow as structured submessages with labels of ours, the tokens as
-//! token submessages. A message becomes an envelope that carries it in its content. Tokens never do: what a token
-//! submessage holds travels in `token.state_token`, whose value is the sender's business alone.
+//! An envelope becomes a message whose first submessage describes it in words, so that an endpoint that does not know envelopes can still
+//! read it; the pieces follow as structured submessages with labels of ours, the tokens as token submessages. A message becomes an envelope
+//! that carries it in its content. Tokens are not part of that content: a token submessage travels in `token.state_token`, whose value only
+//! the sender interprets.
 
 use bytes::Bytes;
 use interlingua_model::json::{BadJson, Kind, Reader, Tree};

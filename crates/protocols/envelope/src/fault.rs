@@ -1,7 +1,7 @@
-//! How a fault is spelt on this wire, and with which HTTP status it is refused.
+//! Faults in this protocol, and the HTTP status of a refusal.
 //!
-//! A failure of the protocol is a message of type `error`; a failure of the tool is a `response` whose one result has the
-//! status `error`. Only the public text of a fault is ever written (H-15).
+//! A failure of the protocol is a message of type `error`; a failure of the tool is a `response` whose one result has the status `error`
+//! . Only the public text of a fault is ever written (H-15).
 
 use interlingua_model::{Fault, FaultKind, Feature, Noun};
 

@@ -1,9 +1,9 @@
-//! The routing envelope inside the hub: a call of an agent as a routed message, written, read and decoded by the same
-//! code as one that came from outside, and answered by a response that is written and read back.
+//! The routing envelope inside the hub: a call of an agent becomes a routed message, which is encoded and decoded by the same code
+//! as one from outside, and so is its response.
 //!
-//! In effect it is the direct path: the same door, rights, ids and confirmations. What differs is what a router is for:
-//! translators that are switched off refuse, and every call and its result exist as a message. There is no falling back to
-//! another path after a call was made, so nothing is done twice (H-22).
+//! In effect it is the direct path: the same entry point, permissions, ids and confirmations. The router adds two things: translators that
+//! are switched off refuse, and every call and its result exist as a message. There is no fallback to another path after a call was made,
+//! so nothing is done twice (H-22).
 
 use std::sync::Weak;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Why a frame is not a message, or a message nothing that can be routed. The texts name what and where, and never repeat what was
-//! sent. [`super::fault`] says which fault is answered.
+//! Errors of frames that are not messages, and of messages that cannot be routed. The texts name what and where, and never repeat what was
+//! sent. [`super::fault`] maps them to faults.
 
 use interlingua_model::json::BadJson;
 

@@ -1,20 +1,17 @@
-//! The routing envelope: a request carries tool calls or a chat, responses carry what became of them.
+//! The routing envelope: a request carries tool calls or a chat, responses carry their results.
 //!
-//! It is the message of the seed document (`format`, `control`, `token`, `content`, `tool_calls`, `tool_results`,
-//! `metadata`), served at `/nlip/route`; it is not the Ecma message. The requirements are of the sheet, and
-//! where the seed has a hole, its resolutions H-01 to H-24.
+//! It is the message of the seed document (`format`, `control`, `token`, `content`, `tool_calls`, `tool_results`, `metadata`), served at
+//! `/nlip/route`; it is not the Ecma message. The requirements are of the sheet, and where the seed has a gap, its resolutions
+//! H-01 to H-24.
 //!
 //! Reading order: [`wire`] (bytes), [`decode`] (to the model), [`encode`] (back), [`invalid`] and [`fault`], [`names`] and [`translators`]
-//! (what a tool name means), [`priority`],
-//! [`ecma`] (to and from the other message).
+//! (tool names), [`priority`], [`ecma`] (to and from the other message).
 //!
-//! Absent on purpose: sockets, sessions' storage, authentication, and the running of tools.
+//! These modules have no sockets, no storage of sessions, no authentication, and run no tools.
 //!
-//! The routing envelope at the edge: `POST /nlip/route`.
-//!
-//! [`Routing`] is what stands between requests: what configuration says ([`settings`]), how tools are called today
-//! ([`spellings`]), and the one table of sessions ([`sessions`]; H-07). [`inbound`] answers one message, [`inside`] sends calls of the hub's own agents the same way. Running tools is the
-//! hub's, behind its one door; there is no way around it, so nothing is ever run twice (H-22).
+//! [`Routing`] is the state between requests: the configuration ([`settings`]), the current names of tools ([`spellings`]), and the table
+//! of sessions ([`sessions`]; H-07). [`inbound`] answers one message, [`inside`] sends calls of the hub's own agents the same way. The hub
+//! runs tools, behind its one entry point; there is no other path, so nothing is ever run twice (H-22).
 
 pub mod decode;
 pub mod ecma;

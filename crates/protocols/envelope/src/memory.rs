@@ -1,6 +1,6 @@
-//! Sessions that are not to outlive the process (`persist_context_tokens: false`): the same port, in memory. They have so many
-//! bytes together, and each caller's a share of these ([`interlingua_hub::shares`]). For what finds no room the oldest session of
-//! that share makes room, or of the largest one: nobody's sessions go for one who has more than they have.
+//! Sessions that do not outlive the process (`persist_context_tokens: false`): the same port, in memory. All of them share a limit in
+//! bytes, and each caller has a share of it ([`interlingua_hub::shares`]). When a share is full its oldest session is evicted, or the
+//! oldest of the largest share: a caller never loses sessions to one that has more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::ready;

@@ -1,7 +1,7 @@
-//! From the name a request spells to the skill it means.
+//! Maps the tool name of a request to a skill.
 //!
-//! A table is made from the registry and looked up whole; a name is never split, because `__` may be part of any piece of
-//! it (H-13). Whether the caller may use the skill is decided later and elsewhere.
+//! The table is made from the registry, and names are looked up whole; a name is never split, because `__` may be part of any piece of it
+//! (H-13). Whether the caller may use the skill is decided later and elsewhere.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The envelope's priority, 0 to 10 with 0 as its default, against the hub's, 0 to 9 with 5 as normal.
+//! Maps the envelope's priority (0 to 10, default 0) to the hub's (0 to 9, normal 5).
 
 use interlingua_model::Priority;
 

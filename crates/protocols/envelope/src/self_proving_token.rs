@@ -1,8 +1,7 @@
-//! Sessions that were opened for a request which brought none, and that nobody has come back to.
+//! Self-proving tokens of new sessions, which were opened for a request without a session and have not been used since.
 //!
-//! Most never are. So the hub writes nothing: the token it hands out proves itself, being the authentication code of owner,
-//! id and time. When it comes back, the session is made as it would stand, and from then on it is a session like any other,
-//! kept under the hash of the same token.
+//! Most never are. So the hub stores nothing: the token is the authentication code of owner, id and time. When it comes back, the session
+//! is created from it, and from then on it is a session like any other, stored under the hash of the same token.
 
 use crate::session::{self, PREFIX, Presented, Session};
 use base64::Engine;

@@ -1,4 +1,4 @@
-//! Sessions over days, which no test waits for over a wire: time is passed in.
+//! Sessions over days, with time passed in.
 
 use std::sync::Arc;
 use std::time::Duration;

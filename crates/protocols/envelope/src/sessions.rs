@@ -1,9 +1,10 @@
-//! The one table of sessions (H-07): records of the store, changed by compare-and-set, gone when they expire. The rules are
-//! core's ([`crate::session`]); an idle session costs the process nothing, it is in the store.
+//! The table of sessions (H-07): records of the store, changed by compare-and-set, removed when they expire. The rules are in
+//! [`crate::session`]; an idle session uses no memory, because it is in the store.
 //!
-//! A context token the hub makes names its session and proves it: `KEY.SECRET`. So a token alone leads back to its session
-//! without a second table. One that nobody has asked for is only promised ([`super::self_proving_token`]). A caller known by who it is may bring a token of its own; its session is then named after the
-//! token. A token that such a caller brings and that is not known proves nothing and is repeated as it came.
+//! A context token of the hub names its session and proves it: `KEY.SECRET`. So a token alone leads back to its session without a second
+//! table. A token that was not requested is stored only when it comes back ([`super::self_proving_token`]). An authenticated caller may
+//! bring a token of its own; its session is then named after the token. An unknown token of such a caller proves nothing and is repeated
+//! unchanged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What the `nlip:` block says, as the running router uses it. Every key has a place here.
+//! The settings of the section `nlip`, as the running router uses them. Every key has a field here.
 
 use std::sync::Arc;
 use std::time::Duration;

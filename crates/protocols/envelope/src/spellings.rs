@@ -1,7 +1,7 @@
-//! Which names the tools of this hub have today: a table made from the registry, once for each of its generations.
+//! The current tool names of this hub: a table made from the registry, once for each of its generations.
 //!
-//! The hub's file tools are called by their bare names, the owner's own programs as `custom_tool__name`, skills of every
-//! other peer as `mcp__peer__skill`. A name whose skill the caller may not call is a name nobody has.
+//! The hub's file tools have their bare names, the owner's own programs are `custom_tool__name`, skills of every other peer are
+//! `mcp__peer__skill`. The name of a skill that the caller may not call is treated as unknown.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! How tool names are spelt, and which spellings are switched on.
+//! Spellings of tool names, and which of them are switched on.
 //!
-//! A translator is a name, a matcher and a speller. Three are built in, those of the seed; more can be registered.
-//! A matcher only guesses what an unknown name was meant for: whose a known tool is, the registry says, so that a
-//! custom tool called `vote` is never captured (H-13). Executing tools is no part of this.
+//! A translator is a name, a matcher and a speller. Three are built in, those of the seed; more can be registered. A matcher only
+//! guesses what an unknown name was meant for: the registry decides who owns a known tool, so that a custom tool called `vote` is
+//! never captured (H-13). Translators do not execute tools.
 
 use std::fmt;
 use std::sync::Arc;

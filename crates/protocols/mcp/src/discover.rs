@@ -1,7 +1,7 @@
-//! What servers list: tools, prompts, resources and templates, as skills and resources of the model, and back.
+//! Converts what servers list (tools, prompts, resources and templates) to skills and resources of the model, and back.
 //!
-//! A definition keeps its bytes ([`Raw`]), so a caller of this protocol sees every field its server wrote, known here or
-//! not; only the name, the address, and what speaks of machinery the hub does not pass through (`execution`) are ours.
+//! A definition keeps its bytes ([`Raw`]), so a caller of this protocol sees every field its server wrote, known here or not; only the
+//! name, the address, and fields for features that the hub does not pass through (`execution`) are ours.
 
 use interlingua_model::{
     CardFrom, Effects, Json, PeerId, Raw, Resource, Schema, Skill, SkillId, SkillKind, SkillName, Text, Uri, Wire,

@@ -1,7 +1,7 @@
-//! Faults as this protocol says them, and how a server's errors are heard.
+//! Faults in this protocol, and the reading of a server's errors.
 //!
-//! A refusal is an error response, with an HTTP status where there is HTTP; a failure of a tool is a result with `isError`.
-//! Codes are those of JSON-RPC and of the specification alone: the hub mints none. The kind is told in `_meta` besides.
+//! A refusal is an error response, with an HTTP status over HTTP; a failure of a tool is a result with `isError`. Codes are those of
+//! JSON-RPC and of the specification alone: the hub defines none. The kind is also in `_meta`.
 
 use interlingua_model::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry, Text};
 

@@ -1,20 +1,20 @@
-//! The Model Context Protocol, both eras: 2026-07-28 (modern: stateless, every request says who asks and what it can take)
-//! and 2025-03-26 to 2025-11-25 (legacy: sessions, `initialize`). 2024-11-05 is spoken to old servers only.
+//! The Model Context Protocol, both eras: 2026-07-28 (modern: stateless, every request names its client and capabilities) and 2025-03-26 to
+//! 2025-11-25 (legacy: sessions, `initialize`). 2024-11-05 is spoken to old servers only.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`wire`] | what messages are made of: versions, `_meta`, capabilities, content, headers |
+//! | [`wire`] | building blocks of messages: versions, `_meta`, capabilities, content, headers |
 //! | [`discover`] | tools, resources, templates and prompts, both ways; unknown fields survive |
-//! | [`question`] | what a client may be asked, and its answers; both ways |
-//! | [`decode`], [`encode`] | the server's side: what is asked, and what goes back |
-//! | [`client`] | the client's side: what a server is asked, and its answers |
-//! | [`names`] | what tools, prompts and resources of many peers are called, and back |
-//! | [`fault`] | the closed list of faults in this spelling, both ways |
+//! | [`question`] | questions to a client, and its answers; both ways |
+//! | [`decode`], [`encode`] | the server side: requests, and answers |
+//! | [`client`] | the client side: requests to a server, and its answers |
+//! | [`names`] | names of tools, prompts and resources of many peers, and back |
+//! | [`fault`] | faults in this protocol, both ways |
 //!
-//! What a peer defined or answered in this protocol keeps its bytes, so that a caller of this protocol reads what was
-//! written, with only what the hub owns in it changed: names, addresses, ids.
+//! A definition or an answer that a peer wrote in this protocol keeps its bytes, so that a caller of this protocol reads what was written,
+//! with only what the hub owns in it changed: names, addresses, ids.
 //!
-//! MCP at the edge, both eras: clients come in by Streamable HTTP and stdio, servers are called by HTTP and as programs.
+//! Clients connect by Streamable HTTP and stdio; servers are called over HTTP and as child processes.
 
 pub mod client;
 pub mod decode;

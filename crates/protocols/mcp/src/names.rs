@@ -1,14 +1,13 @@
-//! Tool namespacing. What the tools and prompts of many peers are called, and whose they are; and addresses of their resources.
+//! Tool namespacing: names of the tools and prompts of many peers, and addresses of their resources.
 //!
-//! One table holds every spelling of every skill and is looked up whole: a name is never split, because `__` may be part of
-//! either piece of it (M-22). A spelling that two skills claim is nobody's, so that no peer takes a name by which another's
-//! skill is called. Names have at most 64 letters of `[A-Za-z0-9_-]`, which is what models take; one that is too long, or that
-//! two skills would share, ends in letters of its digest. They do not depend on what else is registered, except where two
-//! would be equal.
+//! One table holds every spelling of every skill, and names are looked up whole: a name is never split, because `__` may be part of either
+//! piece of it (M-22). A spelling that two skills claim belongs to neither, so that no peer can take over the name of another's skill.
+//! Names have at most 64 characters of `[A-Za-z0-9_-]`, which is what models accept; one that is too long, or that two skills would share,
+//! ends in characters of its digest. Names do not depend on what else is registered, except where two would be equal.
 //!
-//! Prefixed names are `peer__skill`; `mcp__peer__skill` means the same, and `mcp__skill` where it is the only one. Bare names
-//! are the skill's own. One that two peers have, or that looks like a prefixed one among several peers, is listed with its
-//! peer's, and asking for what two have is refused with a text that says so.
+//! Prefixed names are `peer__skill`; `mcp__peer__skill` means the same, and `mcp__skill` where it is the only one. Bare names are the
+//! skill's own. One that two peers have, or that looks like a prefixed one among several peers, is listed with its peer's, and a call of an
+//! ambiguous name is refused with a text that says so.
 
 use std::collections::HashMap;
 

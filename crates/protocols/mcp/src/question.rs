@@ -1,9 +1,7 @@
-//! Questions, both ways: what a server asks its client (`elicitation/create`, `sampling/createMessage`, `roots/list`) and what
-//! the client answers. Legacy servers send them as requests, modern ones in the `inputRequests` of a result; the forms are
-//! the same.
+//! Questions, both ways: from a server to its client (`elicitation/create`, `sampling/createMessage`, `roots/list`), and the client's
+//! answers. Legacy servers send them as requests, modern ones in the `inputRequests` of a result; the forms are the same.
 //!
-//! A form goes through as it was written where it is one of this protocol (a flat object of primitives); any other is asked
-//! for as one text.
+//! A form of this protocol (a flat object of primitives) passes through unchanged; any other is asked for as one text.
 
 use interlingua_model::{
     Addressee, Answer, BadLink, Choice, Confirm, Input, Json, ModelRequest, Part, Party, PeerId, Provenance, Question,

@@ -1,4 +1,4 @@
-//! Any message there is, for tests that state what holds of all of them; also for those of the crate that carries such messages.
+//! Generator of arbitrary messages for property tests, also for those of the crate that carries such messages.
 
 use bytes::Bytes;
 use interlingua_model::Json;

@@ -1,5 +1,5 @@
-//! The answer to "what can you do": skills as lines for people and as one `interlingua-skills` object for programs, schemas
-//! included. NLIP itself has no card.
+//! The answer to "what can you do": skills as lines for people and as one `interlingua-skills` object for programs, schemas included. NLIP
+//! itself has no card.
 
 use interlingua_machines::words::{Language, menu};
 use interlingua_model::Skill;

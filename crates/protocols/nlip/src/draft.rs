@@ -1,5 +1,5 @@
-//! A message half read: what JSON and CBOR have in common. Fields come in any order and any case; what a binary content
-//! is can only be said once its subformat is known.
+//! A partly decoded message: what JSON and CBOR have in common. Fields come in any order and any case; the type of binary content is known
+//! only with its subformat.
 
 use std::borrow::Cow;
 

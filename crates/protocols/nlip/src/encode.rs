@@ -1,8 +1,8 @@
-//! The server's side: outcomes and questions as messages.
+//! The server side: encodes outcomes and questions as messages.
 //!
-//! Order: the text for people, the other parts, structured content, artifacts by address, the hub's own words
-//! (`interlingua-question`, `-route`, `-losses`, `-fault`), the echoed tokens, our own token (clauses 5.1, 6.2). A message
-//! to a control message is one itself (clause 6.3). Progress has no place in one answer and is left out.
+//! Order: the text for people, the other parts, structured content, artifacts by address, the hub's own extensions (`interlingua-question`,
+//! `-route`, `-losses`, `-fault`), the echoed tokens, our own token (clauses 5.1, 6.2). The answer to a control message is a control
+//! message (clause 6.3). Progress cannot be carried in one answer and is omitted.
 
 use interlingua_machines::words::say;
 use interlingua_model::{

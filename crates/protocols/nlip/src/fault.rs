@@ -1,6 +1,6 @@
-//! Faults as this protocol says them. A refusal has an HTTP status and an error message; an outcome that is a failure is
-//! an error message under 200, since the exchange itself went well. The standard fixes neither status codes nor an error
-//! body: the codes are our choice, the message type is that of ECMA-432 clause 11. No text holds more than what and where.
+//! Faults in this protocol. A refusal has an HTTP status and an error message; a failed outcome is an error message under 200, since the
+//! exchange itself succeeded. The standard fixes neither status codes nor an error body: the codes are our choice, the message type is that
+//! of ECMA-432 clause 11. A text only says what is wrong and where.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Doors of `fuzz` to decoders that are private to this crate. Nothing else calls them.
+//! Entry points of the fuzz targets into decoders that are private to this crate. Nothing else calls them.
 
 use crate::uploads::multipart::{self, Multipart};
 

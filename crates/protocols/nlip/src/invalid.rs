@@ -1,5 +1,5 @@
-//! Why a frame is not a message. Each refusal says where (a path in the message) and what, and falls into one of three
-//! classes, which each binding spells in its own way (`fault`).
+//! Decoding errors of a frame. Each says where (a path in the message) and what, and falls into one of three classes, which each binding
+//! reports in its own way (`fault`).
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! A message in JSON: the HTTP binding (ECMA-431) and the WebSocket's text fallback (ECMA-432 clause 7.2). One pass in,
-//! one buffer out; both cost what the message is long.
+//! JSON codec of a message: the HTTP binding (ECMA-431) and the WebSocket's text fallback (ECMA-432 clause 7.2). One pass in, one buffer
+//! out; both are linear in the length of the message.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,5 @@
-//! Labels. Those that begin with `interlingua-` are the hub's own words in a message; a chat role or a sequence number in a
-//! label places a submessage in the history of the conversation (first draft, clause 5.2.1). Any other label is the
-//! sender's business and stays on its part.
+//! Labels. Those that begin with `interlingua-` are the hub's own extensions; a chat role or a sequence number in a label places a
+//! submessage in the history of the conversation (first draft, clause 5.2.1). Any other label belongs to the sender and stays on its part.
 
 use interlingua_model::{Part, Role, Turn};
 

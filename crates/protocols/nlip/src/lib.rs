@@ -1,11 +1,11 @@
-//! NLIP: ECMA-430 (messages), 431 (HTTP), 432 (WebSocket), first edition, December 2025, and the first draft where its
-//! peers still speak it. Clause numbers in comments are ECMA-430's unless another is named.
+//! NLIP: ECMA-430 (messages), 431 (HTTP), 432 (WebSocket), first edition, December 2025, and the first draft where its peers still speak
+//! it. Clause numbers in comments are ECMA-430's unless another is named.
 //!
-//! [`json`] and [`cbor`] read and write a [`Message`]; [`decode()`] says what one asks of the hub, [`encode`] says what the
-//! hub answers; [`client`] does both for agents the hub calls. [`upload`] is the exchange of clause 6.4, [`discover`] the
-//! answer to "what can you do".
+//! [`json`] and [`cbor`] read and write a [`Message`]; [`decode()`] converts a request to a call, [`encode`] converts an outcome to a
+//! message; [`client`] does both for agents that the hub calls. [`upload`] is the exchange of clause 6.4, [`discover`] the answer to "what
+//! can you do".
 //!
-//! NLIP at the edge: HTTP and WebSocket in, HTTP and WebSocket out.
+//! The endpoints are HTTP and WebSocket, inbound and outbound.
 
 mod draft;
 #[doc(hidden)]

@@ -1,6 +1,5 @@
-//! What a message asks of the end-point itself. The standard says these things in natural language and gives no other way
-//! to say them (clauses 6.3 and 6.4), so they are found by rule, in English and Spanish; an application may add its own
-//! reading as a hook.
+//! Control phrases: requests to the endpoint itself. The standard expresses these in natural language only (clauses 6.3 and 6.4), so they
+//! are matched by rule, in English and Spanish; an application may add its own reading as a hook.
 
 /// Something asked of the end-point, not of what stands behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

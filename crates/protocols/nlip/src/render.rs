@@ -1,5 +1,5 @@
-//! Text rendering. Structured content put into words: one `key: value` a line, one line for each row of a list, and no more of it
-//! than a person would read. The structured content itself goes beside it, whole.
+//! Text rendering of structured content: one `key: value` a line, one line for each row of a list, up to a readable length. The complete
+//! structured content is sent beside it.
 
 use interlingua_model::Json;
 use interlingua_model::json::Tree;

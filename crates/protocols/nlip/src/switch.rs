@@ -1,4 +1,4 @@
-//! Whether NLIP is spoken at all (`nlip.enabled`).
+//! Switches NLIP on or off (`nlip.enabled`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

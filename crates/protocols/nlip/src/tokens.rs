@@ -1,5 +1,5 @@
-//! Tokens (clause 6.2). Every token a peer sends goes back to it as it came, unless we made it; whoever made one is the
-//! only one to read it. They are split off before anything else looks at a message: a token is never content.
+//! Tokens (clause 6.2). Every token of a peer is sent back to it unchanged, unless the hub made it; only the maker of a token reads it.
+//! Tokens are split off before anything else reads a message: a token is never content.
 
 use interlingua_model::{ConversationId, HubId, Secret};
 

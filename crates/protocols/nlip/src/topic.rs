@@ -8,7 +8,7 @@
 //!
 //! | from a hub | |
 //! |---|---|
-//! | `{"seq", "topic", "id", "from", "by", "at", "content"}` | one event; its content stands in the message as well |
+//! | `{"seq", "topic", "id", "from", "by", "at", "content"}` | one event; its content is in the message as well |
 
 use interlingua_machines::bus;
 use interlingua_model::json::{Kind, Reader};

@@ -1,5 +1,5 @@
-//! Large content out of band (clause 6.4): ask where it goes by a control message, upload it there, refer to it by its
-//! address. The bytes themselves are the edge's business; this is what is said about them, on both sides.
+//! Out-of-band upload of large content (clause 6.4): a control message asks for an address, the content is uploaded there, and a message
+//! refers to it by this address. This module has the messages, for both sides; the endpoint moves the bytes.
 
 use interlingua_model::Uri;
 use interlingua_model::address::Written;

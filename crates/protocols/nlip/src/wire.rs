@@ -1,9 +1,9 @@
 //! The message of ECMA-430 clause 5, as every binding carries it: a first submessage, a message type beside it, and
 //! further submessages in order.
 //!
-//! It is faithful, not interpreted: tokens, labels and unknown message types are here as they came. Two things are settled
-//! at this level because they belong to a binding and not to the message: binary content is bytes (JSON spells it in
-//! base64, CBOR does not), and an empty list of submessages is no list.
+//! It is not interpreted: tokens, labels and unknown message types are unchanged. Two things are decided at this level because they belong
+//! to a binding and not to the message: binary content is bytes (JSON spells it in base64, CBOR does not), and an empty list of submessages
+//! is the same as no list.
 
 use std::fmt;
 

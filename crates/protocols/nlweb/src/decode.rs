@@ -1,4 +1,4 @@
-//! A request to `ask`, `await` or `who`, in the generation its shape says.
+//! Decodes a request to `ask`, `await` or `who`. The shape of the request decides its generation:
 //!
 //! | shape | generation |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Lists of sites: what can be named in a request. And where a site's door is, in the file sites put there for models to
-//! read: `llms.txt`, Markdown with links, one of which leads to `ask`.
+//! Lists of sites that a request can name, and the address of a site's `ask` endpoint in its `llms.txt`, a Markdown file with links that
+//! sites provide for models.
 
 use interlingua_model::json::Tree;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Faults as this protocol says them: a code, and an HTTP status for what was refused. An exchange that was begun and
-//! failed is a failure under 200, as the specification has it.
+//! Faults in this protocol: a code, and an HTTP status for refusals. An exchange that was begun and failed is a failure under 200, as the
+//! specification has it.
 
 use interlingua_model::{Fault, FaultKind, Feature, Noun, Party, PeerId};
 

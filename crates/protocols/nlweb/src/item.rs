@@ -1,5 +1,5 @@
-//! Results as items: rows of what a skill gave, and files and links that it gave beside them, each with the few members every
-//! client of this protocol looks for.
+//! Results as items: the rows of a skill's output, and the files and links beside them, each with the few members that every client of this
+//! protocol reads.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,14 +1,12 @@
-//! NLWeb: websites that are asked in natural language and answer with schema.org objects. `ask` and `await`, over HTTP, in
-//! five generations that differ in almost every name; each request says by its shape which one its sender speaks.
+//! NLWeb: websites that are asked in natural language and answer with schema.org objects. `ask` and `await`, over HTTP, in five generations
+//! that differ in almost every name; the shape of a request shows which one its sender speaks.
 //!
-//! Reading order: [`wire`] (generations, and what a request and an answer are in all of them), [`decode`] (a request of
-//! anyone's), [`encode`] (an answer in the words of the request), [`fault`] (the closed list in this protocol's codes),
-//! [`client`] (the other side: requests of ours, answers of anyone's), [`discover`] (lists of sites).
+//! Reading order: [`wire`] (generations, and what a request and an answer are in all of them), [`decode`] (any request), [`encode`] (an
+//! answer in the generation of the request), [`fault`] (faults in this protocol's codes), [`client`] (the hub's requests, and the answers
+//! of sites), [`discover`] (lists of sites). These are pure: no connection, no clock, no model.
 //!
-//! Pure: no connection, no clock, no model. What is deliberately absent: ranking (the hub's), decontextualisation, and the
-//! keys that the first generation streams to browsers.
-//!
-//! NLWeb where it meets HTTP: the hub asked like a site ([`inbound`]), and sites that are asked ([`outbound`]).
+//! [`inbound`] serves the hub as a site over HTTP, [`outbound`] calls sites. Deliberately absent: ranking (the hub's), decontextualisation,
+//! and the keys that the first generation streams to browsers.
 
 pub mod client;
 pub mod decode;

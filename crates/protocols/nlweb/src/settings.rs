@@ -1,4 +1,4 @@
-//! Sites that are asked in natural language.
+//! Settings of NLWeb sites, which are asked in natural language.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The generations, and a request as all of them mean it.
+//! The generations, and the common form of a request.
 
 use interlingua_model::{Text, Wire};
 use serde::{Deserialize, Serialize};

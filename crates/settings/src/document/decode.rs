@@ -1,7 +1,7 @@
-//! Typed decoding. The tree into typed configuration. After a problem the value it was in is taken out and the rest read again,
-//! so one run shows all that is wrong.
+//! Typed decoding of the configuration tree. After a problem the value with it is removed and the rest is read again, so one run reports
+//! everything that is wrong.
 //!
-//! Messages never quote a value: it may be a secret, or have come from the environment.
+//! Messages never quote a value: it may be a secret, or may have come from the environment.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! A configuration file as a tree in which every value has its position in the file.
 //!
-//! [`tree`] reads YAML 1.2 into the tree: one document, duplicate keys refused, aliases allowed within a bound.
-//! [`substitute`] puts in what stands elsewhere: `${NAME}` from the environment, `file:PATH` from a file.
-//! [`mod@decode`] turns the tree into typed configuration, and goes on after a problem to find the others.
+//! [`tree`] reads YAML 1.2 into the tree: one document, duplicate keys refused, aliases allowed within a bound. [`substitute`] inserts
+//! external values: `${NAME}` from the environment, `file:PATH` from a file. [`mod@decode`] turns the tree into typed configuration, and
+//! continues after a problem to find the others.
 //!
 //! A plain scalar stays text until a type asks for it, so `version: 1.10` is the text `1.10` and not a number.
 

@@ -1,8 +1,8 @@
-//! Substitution. What stands elsewhere is put in: `${NAME}` and `${NAME:-otherwise}` from the environment, in any text;
-//! `file:PATH` as a whole value from that file, without its last line end. `$${` is a literal `${`.
+//! Substitution of values: `${NAME}` and `${NAME:-otherwise}` from the environment, in any text; `file:PATH` as a whole value from that
+//! file, without its last line end. `$${` is a literal `${`.
 //!
-//! It happens on the tree, after YAML has been read: what comes from outside is only ever a text, never more keys. The one
-//! value that is a document of its own, the list of access tokens, is read by [`Substitution::document`].
+//! Substitution runs on the tree, after YAML has been parsed: a value from outside is always a text and cannot add keys. The one value that
+//! is a document of its own, the list of access tokens, is read by [`Substitution::document`].
 
 use std::path::{Path, PathBuf};
 

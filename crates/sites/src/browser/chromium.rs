@@ -1,4 +1,4 @@
-//! One Chromium process, from its start to its end. Dropped, it and all it started are killed and its directory is removed.
+//! One Chromium process, from its start to its end. Dropping it kills it with everything it started, and removes its directory.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
-//! Element fingerprints. What elements looked like when they were last used, by action and step: in memory, and in the hub's
-//! records so that it outlives a restart. It belongs to one definition: a changed one begins anew, with the fingerprints it was
-//! written with.
+//! Element fingerprints: the appearance of elements at their last use, by action and step. They are in memory, and in the hub's records so
+//! that they survive a restart. They belong to one definition: a changed definition begins again with the fingerprints it was written with.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

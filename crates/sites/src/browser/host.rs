@@ -1,5 +1,5 @@
-//! Host port of a driven site. What a driven site needs of the hub that holds it: the time, whose yes counts, a place to
-//! remember, a seal for what may not be read there, and a model where one is configured for this.
+//! Host port of a driven site: what it needs of its hub. This is the time, approvals, storage, sealing of stored secrets, and a model where
+//! one is configured.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! Page lease. A page for one call: a fresh one that is gone afterwards, or that of a session, which the next call finds as
-//! this one left it. And the place among those who have a page at once, which a call gives up while a person thinks.
+//! Page lease for one call: a fresh page that is discarded afterwards, or the page of a session, which the next call finds as this one left
+//! it. The lease also counts toward the limit of open pages; a call gives up its place while it waits for a person.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
-//! CDP client. The DevTools protocol over a pipe: commands with answers, and what pages tell by themselves, folded into the
-//! state of each page as it arrives. Nothing queues up: a page's state is replaced, not collected.
+//! CDP client: the DevTools protocol over a pipe, with commands, their answers, and the events of pages, which are folded into the state of
+//! each page as they arrive. No events queue up: the state of a page is replaced, not collected.
 //!
-//! Messages are JSON, each ended by a zero byte. Sessions are flat: one pipe carries all pages, told apart by id.
+//! Messages are JSON, each ended by a zero byte. Sessions are flat: one pipe carries all pages, distinguished by id.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

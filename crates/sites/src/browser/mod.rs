@@ -1,22 +1,22 @@
-//! Browser automation. A browser that is driven: the machine's own Chromium, over a pipe, one fresh context for every call that
-//! names no session.
+//! Browser automation: drives the machine's own Chromium over a pipe, with a fresh context for every call that names no session.
 //!
-//! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed),
-//! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the
-//! pool), `lease` (what a call is lent of it), `sessions` (contexts that stay) and `state` (what they keep), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), `memory` (what elements
-//! looked like), `weight` (how much memory pages take), [`proxy`] (who a page may speak to), [`SitePeer`] (a site as the hub calls it), `voice` (what its callers
-//! hear and are asked), [`BrowserHost`] (what it needs of the hub), [`mod@file`] (definitions on disk).
+//! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed), `page` (one
+//! context with one page), `engine.js` (runs beside a page and finds, waits and reads), [`Browser`] (the pool), `lease` (the page of a
+//! call), `sessions` (contexts that persist) and `state` (their stored state), `play` (a bound sequence, step by step), `repair` (when an
+//! element has moved), `fingerprints` (the appearance of elements), `weight` (the memory limit of pages), [`proxy`] (the hosts a page may
+//! contact), [`SitePeer`] (a site as the hub calls it), `questions` (progress and questions to the caller), [`BrowserHost`] (what a site
+//! needs of the hub), [`mod@file`] (definitions on disk).
 //!
-//! # What is contained
+//! # Sandbox
 //!
-//! A call has cookies, storage and cache of its own, which are gone afterwards, also when it fails, unless it names a session,
-//! which is its owner's alone. Pages speak to the
-//! world through the hub's proxy only, which admits the origins of the definition and looks at the address a name resolves
-//! to; downloads, permissions, dialogs, file choosers and new windows are refused. Chromium's own sandbox is on unless
-//! the operator switches it off, as they must where the hub runs as root. A page that takes more memory than it may is ended. The process ends with its pipe, so that none outlives the hub.
+//! A call has cookies, storage and cache of its own, which are discarded afterwards, also when it fails, unless it names a session, which
+//! is its owner's alone. Pages reach the network through the hub's proxy only, which admits the origins of the definition and checks the
+//! address that a name resolves to; downloads, permissions, dialogs, file choosers and new windows are refused. Chromium's own sandbox is
+//! on unless the operator switches it off, as is necessary where the hub runs as root. A page above its memory limit is killed. The process
+//! ends with its pipe, so that none outlives the hub.
 //!
-//! Deliberately absent: frames of other origins (they are neither searched nor pressed), closed shadow roots, scripts in
-//! definitions, and any model of its own: the hub's is asked, for one element of a list or for values that stand on the page.
+//! Deliberately absent: frames of other origins (they are neither searched nor pressed), closed shadow roots, scripts in definitions, and
+//! any model of its own: the hub's model is asked, for one element of a list or for values on the page.
 
 mod chromium;
 pub mod file;

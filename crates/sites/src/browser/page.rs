@@ -1,4 +1,4 @@
-//! Browser context. One context with one page: made for a call and gone with it, or kept for the next call of its session.
+//! Browser context with one page: created for a call and discarded with it, or stored for the next call of its session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Step player. A bound sequence, step by step, strictly in order; the first step that fails ends it.
+//! Step player: runs a bound sequence strictly in order; the first step that fails ends it.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Browser pool. The pool: one warm Chromium, as many contexts at once as configured, a spare one ready, and a new process when
-//! the old one has served long enough, grown too large or died. What a call is lent of it is in `lease`.
+//! Browser pool: one warm Chromium, as many contexts at once as configured, a spare context, and a new process when the old one has served
+//! long enough, grown too large or died. `lease` is what a call gets from it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! Selector repair. An element is found by its selector; when nothing matches, or something else than before, by the ladder:
-//! alternates, what it looked like, what it is called, a model's choice among what there is; rows by their shape. Nothing is
-//! mended silently, and what was only guessed is pressed after a human yes where pressing may change something.
+//! Selector repair. An element is found by its selector. If nothing matches, or another element than before, the fallbacks are tried in
+//! order: alternates, its fingerprint, its accessible name, a model's choice among the candidates; rows by their shape. Every repair is
+//! reported, and a guessed element is pressed only after an approval if pressing may change something.
 
 use std::time::Duration;
 

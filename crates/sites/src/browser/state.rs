@@ -1,8 +1,8 @@
-//! Storage state. What a context keeps, taken out and put back: cookies, and the local storage of origins. So a session moves
-//! to another process or outlives the hub.
+//! Storage state of a context, exported and restored: cookies, and the local storage of origins. With it a session moves to another process
+//! or survives a restart of the hub.
 //!
-//! Deliberately absent: databases in the page, caches and service workers, which logins seldom need, and the storage of
-//! origins on which no call has ended.
+//! Deliberately absent: databases in the page, caches and service workers, which logins seldom need, and the storage of origins on which no
+//! call has ended.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

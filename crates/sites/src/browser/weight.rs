@@ -1,11 +1,11 @@
-//! Memory limit of browser processes: measured, and a process over the limit is ended.
+//! Memory limit of browser processes: their memory is measured, and a process over the limit is killed.
 //!
-//! V8's own bound counts its heap, not the buffers, pictures and documents beside it, and a page that hoards those would take
-//! all the machine has within seconds. So the processes are looked at, ten times a second, and one that renders pages and is
-//! above its bound is killed: its page is gone, and no other. What pages make the browser's other processes hold counts for
-//! all of them together; above that bound the largest is killed, whichever it is.
+//! V8's own limit counts its heap, not the buffers, pictures and documents beside it, and a page that hoards those would exhaust the
+//! machine within seconds. So the processes are measured ten times a second, and a renderer above its limit is killed: its page is lost,
+//! and no other. Memory that pages cause in the browser's other processes counts for all of them together; above that limit the largest is
+//! killed, whichever it is.
 //!
-//! As Linux counts it; elsewhere nothing is known, and nothing is killed.
+//! The figures are those of Linux; on other systems nothing is measured, and nothing is killed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! Advice of a model about a page, and its limits.
+//! Advice of a model about a page, and its limits (prompt injection).
 //!
-//! It chooses one element of a list, or copies values out of a text: never a selector, an address, a value to type or a step
-//! of its own. What the page says is data of the lowest trust, cleaned and bounded, beside instructions that are not made of
-//! it; what the caller typed as a secret is taken out of all of it. An answer that is not one of those offered is none.
+//! The model chooses one element of a list, or copies values out of a text: never a selector, an address, a value to type or a step of its
+//! own. The page's text is data of the lowest trust, cleaned and bounded, separate from the instructions; secrets that the caller typed are
+//! redacted from all of it. An answer that was not offered is ignored.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Parameter binding. Parameters into steps. Everything a caller can be told before a browser is touched is told here.
+//! Parameter binding: puts parameters into steps. All errors that can be reported before a browser is used are reported here.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Extraction. What is taken out of a page. The page's text is the world's: it is cleaned and bounded here, and everything that
-//! is made of it stays data.
+//! Extraction from a page. The page's text is untrusted: it is cleaned and bounded here, and everything made of it stays data.
 
 pub use interlingua_model::plain_text::{MAX_TEXT, clean, is_cut};
 use jiff::civil::Date;

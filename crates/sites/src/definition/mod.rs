@@ -1,14 +1,12 @@
-//! Site definitions. Websites that have no interface for programs, described so that they can be called: named sequences of
-//! steps in a browser, with parameters.
+//! Site definitions: websites without an API, described as named sequences of browser steps with parameters, so that they can be called.
 //!
-//! Reading order: [`Site`] and [`Step`] (what a definition says), [`mod@read`] (how it is read and what is wrong with it),
-//! [`Template`] (values with placeholders), [`bind`] (parameters into steps), [`skill`] (what callers see of an action),
-//! [`repair`] (which element is meant when the page was redesigned), [`proposal`] (the definition with what was mended),
-//! [`session`] (what stays between calls), [`extract`] (what is taken out of a page), [`advice`] (what a model may be asked about one),
-//! [`Trouble`] (what can go wrong on the way).
+//! Reading order: [`Site`] and [`Step`] (the content of a definition), [`mod@read`] (reading and validation), [`Template`] (values with
+//! placeholders), [`bind`] (parameters into steps), [`skill`] (an action as a skill), [`repair`] (finding an element after a redesign),
+//! [`proposal`] (the repaired definition), [`session`] (what persists between calls), [`extract`] (extraction from a page), [`advice`]
+//! (questions to a model about a page), [`Trouble`] (failures on the way).
 //!
-//! Pure: no browser, no network, no file, no clock. A definition is code that acts in the user's name, so nothing in it can
-//! hold a script, and values of callers only ever become values: never selectors, never addresses without escaping.
+//! Pure: no browser, no network, no file, no clock. A definition is code that acts in the user's name, so nothing in it can hold a script,
+//! and values of callers only ever become values: never selectors, never addresses without escaping.
 
 pub mod advice;
 pub mod bind;

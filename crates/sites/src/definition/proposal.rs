@@ -1,5 +1,4 @@
-//! Repair proposal. A definition with what was mended in it: offered as a new version, never put in place of the old one by
-//! itself.
+//! Repair proposal: a definition with its repairs, offered as a new version. It never replaces the old definition by itself.
 
 use super::repair::Fingerprint;
 use super::{Action, Site};

@@ -1,7 +1,7 @@
-//! What callers gave as secrets, taken out of what is told of a page.
+//! Redacts secrets of callers from what is reported of a page.
 //!
-//! A page may show what was typed into it. It is looked for as it was given, and as addresses, forms, pages, JSON and base64
-//! spell it. A page that wants to tell it can spell it in ways of its own; it has been told the secret, after all.
+//! A page may show what was typed into it. A secret is searched for as it was given, and in the spellings of URLs, forms, HTML, JSON and
+//! base64. A hostile page can encode it in other ways; it has received the secret, after all.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};

@@ -1,7 +1,7 @@
-//! Which element is meant when its selector finds nothing any more, or something else than before.
+//! Scores the candidates for an element whose selector matches nothing any more, or another element than before.
 //!
-//! Scores only: the page is asked for candidates elsewhere, and what is chosen here is reported, never silent. A candidate
-//! is taken when it is good enough and clearly better than the next one; otherwise the step fails as it would have.
+//! This module only scores: candidates are collected elsewhere, and every choice is reported. A candidate is taken when it is good enough
+//! and clearly better than the next one; otherwise the step fails as it would have.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
-//! Named sessions: a context that stays between the calls of one owner, so that a login is kept. A definition opts in
-//! (`session: { keep: 30m }`), a call names the one it means, and without either every call begins with nothing.
+//! Named sessions: a context that persists between the calls of one owner, so that a login persists. A definition opts in
+//! (`session: { keep: 30m }`), a call names its session, and without either every call begins with an empty context.
 //!
-//! Where sessions live, and that each is its owner's alone, is the browser's affair; here is only what is written and meant.
+//! The browser stores sessions and separates their owners; this module only has the settings and their meaning.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What callers see of a site: one skill for each action, with a schema made from its parameters.
+//! Skills of a site: one for each action, with a schema made from its parameters.
 
 use super::session::{self, Sessions};
 use super::{Action, Does, Parameter, Site};

@@ -1,5 +1,5 @@
-//! Values with placeholders, parsed once when a definition is read. What is put in is never looked at again, so a value that
-//! holds braces of its own is only text.
+//! Values with placeholders, parsed once when a definition is read. Inserted values are never parsed again, so a value that holds braces of
+//! its own is only text.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What can go wrong while a site is driven, and what the hub makes of it.
+//! Failures while a site is driven, and the faults that the hub reports for them.
 
 use interlingua_model::content::Party;
 use interlingua_model::fault::{Fault, FaultKind, Noun};

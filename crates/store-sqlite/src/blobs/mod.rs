@@ -1,10 +1,10 @@
 //! The blobs port: bytes in files beside the database, named by their SHA-256.
 //!
-//! A blob is written to `tmp/`, synced, read back and compared, renamed into `ab/abcd…`, and the directories are synced:
-//! under its name there is a whole blob or nothing. Storing the same bytes again renews the file's time, and retention
-//! removes the oldest first. Who refers to a blob is not known here.
+//! A blob is written to `tmp/`, synced, read back and compared, renamed into `ab/abcd…`, and the directories are synced: under its name
+//! there is a whole blob or nothing. Storing the same bytes again renews the file's time, and retention removes the oldest first.
+//! References to a blob are not tracked here.
 //!
-//! In a store that is encrypted the files are sealed ([`sealed`]) and are called `ab/abcd….sealed`; others are not read.
+//! In an encrypted store the files are sealed ([`sealed`]) and are called `ab/abcd….sealed`; others are not read.
 
 mod renew;
 mod sealed;

@@ -1,8 +1,8 @@
-//! Key rotation of blobs. Files that an older key of the ring sealed, under the newest: a new head and a new name, with the
-//! same pieces.
+//! Key rotation of blobs: files that an older key of the ring sealed get a new head and a new name under the newest key, with the same
+//! pieces.
 //!
-//! The file is copied, synced and renamed before the old one goes; whoever is killed in between leaves both, and the old one
-//! is done again.
+//! The file is copied, synced and renamed before the old one is removed. A crash in between leaves both files, and the next run repeats the
+//! old one.
 
 use std::collections::BTreeMap;
 use std::fs::File;

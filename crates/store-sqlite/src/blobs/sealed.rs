@@ -1,11 +1,11 @@
 //! Encrypted blobs: `magic (8) | head | pieces`.
 //!
-//! Each file has a random key of its own. Pieces of 64 KiB are sealed with it under their number, so any part can be read without
-//! the rest. The head is that key, the length and the digest of the content, sealed by the ring: a file does not open under
-//! another's name, nor when a piece is missing. A new key of the ring leaves files as they are until the old one is to be taken
-//! out: then a file gets a new head, and its pieces stay what they are.
+//! Each file has a random key of its own. Pieces of 64 KiB are sealed with it under their number, so any part can be read without the rest.
+//! The head is that key, the length and the digest of the content, sealed by the ring: a file does not open under another file's name, nor
+//! when a piece is missing. A new key of the ring leaves files as they are until the old key is to be removed: then a file gets a new head,
+//! and its pieces do not change.
 //!
-//! The file is named by a tag of the digest, not by the digest: who has the disk cannot ask it for content they know.
+//! The file name is a keyed tag of the digest, not the digest: somebody with the disk cannot test whether it holds known content.
 
 use std::fs::File;
 use std::io::Write;

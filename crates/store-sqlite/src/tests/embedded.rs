@@ -1,4 +1,4 @@
-//! What only this driver promises: its directory, its commits, its files.
+//! Guarantees of this driver alone: its directory, its commits, its files.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! A long history must not weigh on the present. `make soak` runs this with a million finished tasks, `make test` with
-//! fewer; the bounds are the same, because they do not depend on how many there are.
+//! A long history must not slow down the present. `make soak` runs this with a million finished tasks, `make test` with fewer; the bounds
+//! are the same, because they do not depend on the number.
 
 use std::time::Duration;
 

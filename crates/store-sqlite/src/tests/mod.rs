@@ -1,4 +1,4 @@
-//! The embedded store against the ports' contract and against the world: crowds, full and damaged disks, power cuts.
+//! The embedded store against the ports' contract, and under load, on full and damaged disks, and after power cuts.
 
 mod embedded;
 mod million;

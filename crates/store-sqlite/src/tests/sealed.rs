@@ -1,4 +1,4 @@
-//! A store that is encrypted: what lies on the disk, what is refused, and how a store that was not becomes one that is.
+//! An encrypted store: what is on the disk, what is refused, and the conversion of an unencrypted store.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a web page in the user's own browser can make that browser send to a hub on the user's own machine.
+//! Requests that a web page can make a user's browser send to a hub on the same machine.
 
 /// Headers a browser adds, or that an attacker's name service brings about, and the statuses that answer them.
 #[derive(Debug)]

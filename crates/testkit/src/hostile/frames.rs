@@ -1,4 +1,4 @@
-//! WebSocket traffic that breaks RFC 6455, or keeps to it in ways that few clients do.
+//! WebSocket traffic that breaks RFC 6455, or follows it in ways that few clients do.
 
 use crate::raw::{Fin, Opcode, frame};
 

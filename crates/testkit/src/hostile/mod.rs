@@ -1,7 +1,7 @@
-//! Input meant to break a server, each with the answers it may get. Large bodies are made here, not kept as files.
+//! Hostile input for a server, each with its allowed answers. Large bodies are made here, not stored as files.
 //!
-//! Whatever comes in, a hub answers with an error in the caller's own protocol or closes cleanly: never with a 5xx, never
-//! with silence, never by keeping others waiting. This module only describes; the integration tests send.
+//! A hub answers every input with an error in the caller's own protocol or closes cleanly: never with a 5xx, never with silence, never by
+//! keeping others waiting. This module only describes; the integration tests send.
 
 pub mod browser;
 pub mod cbor;

@@ -1,7 +1,6 @@
-//! Helper program of the hub. A program that the hub itself asks something: one text in, one text out, contained as a custom
-//! tool is.
+//! Helper program of the hub: the hub sends one text and reads one text, in the same sandbox as a custom tool.
 //!
-//! Deliberately absent: what is asked and what the answer means.
+//! Deliberately absent: the meaning of the question and of the answer.
 
 use std::ffi::OsString;
 use std::io;

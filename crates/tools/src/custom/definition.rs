@@ -1,5 +1,4 @@
-//! Short tool definition. The short way to describe a tool: a list of parameters and what is returned. It is turned into JSON
-//! Schema.
+//! Short tool definition: a list of parameters and the returned value, converted to JSON Schema.
 
 use interlingua_model::json::Tree;
 use serde::Deserialize;

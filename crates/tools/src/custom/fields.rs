@@ -1,5 +1,4 @@
-//! Manifest fields. Reading the keys of a manifest one by one, so that every problem names its key and one does not hide the
-//! next.
+//! Manifest fields: reads the keys of a manifest one by one, so that every problem names its key and one does not hide the next.
 
 use std::path::PathBuf;
 use std::time::Duration;

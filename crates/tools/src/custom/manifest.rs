@@ -1,5 +1,5 @@
-//! Tool manifest. What a manifest says, checked. Both forms are read: ours with schemas, and a tool definition with a list of
-//! `parameters` and `returns`, which needs no change to be used here.
+//! Tool manifest, read and checked. Both forms are accepted: ours with schemas, and a tool definition with a list of `parameters` and
+//! `returns`, which can be used unchanged.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Custom tools: programs in a directory, each with a manifest that says what it is called, takes, gives and changes.
+//! Custom tools: programs in a directory, each with a manifest that declares its name, input, output and effects.
 //!
 //! Reading order: `manifest` (what a file may say), [`Catalogue`] (a directory's tools and what is wrong with the others),
 //! `run` (one call: a child process, JSON in, JSON out), [`CustomTools`] (the peer that the hub calls).
@@ -17,21 +17,21 @@
 //! | line | meaning |
 //! |---|---|
 //! | `{"progress": {"done": 1, "total": 3, "note": "…"}}` | progress; every key is optional, a bare text is a note |
-//! | `{"log": "…"}`, `{"log": {"level": "warning", "text": "…"}}` | a note for whoever watches: debug, info, warning, error |
+//! | `{"log": "…"}`, `{"log": {"level": "warning", "text": "…"}}` | a note for watchers: debug, info, warning, error |
 //! | `{"result": …}`, with `"text": "…"` beside it or not | the result, once and last; the text says it for people |
-//! | `{"error": "…"}` | it failed, and this may be told to the caller; last |
+//! | `{"error": "…"}` | it failed, and the caller may see this text; last |
 //!
 //! Standard error becomes notes line by line. An exit code other than 0 is a failure; a program that then printed
-//! `{"error": "…"}` chose the words. Values of allowed environment variables are blotted out of notes and errors.
+//! `{"error": "…"}` chose the words. Values of allowed environment variables are redacted from notes and errors.
 //!
 //! # What is contained
 //!
-//! A program runs in a process group of its own, which is ended with it: politely and then hard when its time is up or the
-//! call is cancelled, at once when the call is dropped. Floods, crashes and bad JSON end that call and nothing else. On Linux
-//! each process has a bound on memory (`memory: 2GiB`) and processor time (`cpu`, eight times the timeout). What this does not
-//! do: hide the file system, or follow a process that leaves the group on purpose (`setsid`), which lives on; a tool is as
-//! trusted as whoever installed it. So where somebody else may write to the directory, a manifest or a program, the tool is
-//! refused.
+//! A program runs in a process group of its own, which is ended with it: first by a termination signal and then killed when its time is
+//! up or the call is cancelled, killed at once when the call is dropped. Floods, crashes and bad JSON end that call and nothing else. On
+//! Linux each process has a limit on memory (`memory: 2GiB`) and processor time (`cpu`, eight times the timeout), and a process that left
+//! the group (`setsid`) is found and ended, too ([`interlingua_process::child::strays`] says which are not). What this does not do: hide
+//! the file system. A tool is as trusted as the person who installed it, so if another user can write to the directory, a manifest or a
+//! program, the tool is refused.
 
 mod aide;
 pub(crate) mod catalogue;

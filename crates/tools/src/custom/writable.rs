@@ -1,5 +1,4 @@
-//! File permission check. Who may change what the hub runs: whoever can write a program, its manifest or their directory runs
-//! what they like as the hub.
+//! File permission check of what the hub runs: a user who can write a program, its manifest or their directory can run any code as the hub.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

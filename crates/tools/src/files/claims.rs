@@ -1,5 +1,5 @@
-//! File ownership in a run (S-07). Which files were made by whom in this run (S-07). Forgotten with the process, and oldest
-//! first when there are too many: a forgotten claim only means that `write_file` must give way to `edit_file`.
+//! File ownership in a run (S-07): which caller made which file. Claims are in memory only, and the oldest are evicted when there are too
+//! many; without its claim a file can be changed with `edit_file` only, not with `write_file`.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! File faults. What can go wrong with a file, and how the hub tells its caller. A text names the path as the caller spelt it:
-//! neither where the workspace lies nor what is outside of it.
+//! File faults, and their texts for the caller. A text names the path as the caller spelt it, and reveals neither the location of the
+//! workspace nor anything outside of it.
 
 use std::io;
 

@@ -1,5 +1,5 @@
-//! Path globs. Patterns over paths: `*` and `?` within a name, `**` over any number of directories, `[a-z]`, `[!a-z]`,
-//! `{one,two}`. A leading dot is an ordinary character.
+//! Path globs: `*` and `?` within a name, `**` over any number of directories, `[a-z]`, `[!a-z]`, `{one,two}`. A leading dot is an ordinary
+//! character.
 //!
 //! Matching remembers one star at a time, so its cost is at most pattern times path, whatever the pattern.
 

@@ -1,4 +1,4 @@
-//! `list_directory`: what lies in a directory, by name. Links are shown as links and not followed.
+//! `list_directory`: the entries of a directory, by name. Links are shown as links and not followed.
 
 use cap_std::fs::FileType;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Path permissions (S-03). What may be done with a resolved path (S-03). The order: excluded names, protected paths, the one
-//! file of a file context, the deepest containing root; nothing else is allowed.
+//! Path permissions (S-03) of a resolved path. The order of the rules: excluded names, protected paths, the one file of a file context, the
+//! deepest containing root; nothing else is allowed.
 //!
 //! Only resolved paths come here: `walk` makes them from the very handles that are then used, so nothing can be swapped
 //! between the check and the use.

@@ -1,7 +1,7 @@
-//! Workspaces of runs. Workspaces that are lent to runs: the file tools a run calls work in its own, not in the hub's.
+//! Workspaces of runs: the file tools that a run calls work in the run's own workspace, not in the hub's.
 //!
-//! A call's origin says whose it works in, whatever it was wrapped in on its way. A call that is taken up after a restart may
-//! come before its run: it waits, and never works in another place instead.
+//! The origin of a call names its workspace, whatever wrapped the call on its way. A call that is resumed after a restart may arrive before
+//! its run: it waits, and never works in another workspace instead.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

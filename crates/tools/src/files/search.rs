@@ -1,5 +1,5 @@
-//! `search_files`: paths below a directory that match a pattern. Links are neither followed nor searched, so there is no
-//! circle; what it looks at and what it returns are bounded.
+//! `search_files`: paths below a directory that match a pattern. Links are neither followed nor searched, so there is no cycle; the entries
+//! visited and the results are bounded.
 
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
-//! Workspace snapshot. A copy of a workspace as it is now, for others to read: written beside its place and then given its
-//! name, so that it is there whole or not at all, and is never changed afterwards.
+//! Workspace snapshot: a read-only copy of a workspace for others. It is written under a temporary name and then renamed, so that it exists
+//! whole or not at all, and never changes afterwards.
 //!
-//! Copied are regular files and directories, by handle like everything here. Links are left out: what they lead to is not
-//! the workspace's. What goes beyond the bounds is left out too, and counted.
+//! Regular files and directories are copied, by handle like everything here. Links are omitted, because their targets may be outside the
+//! workspace. What exceeds the bounds is omitted too, and counted.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

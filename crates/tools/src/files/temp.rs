@@ -1,5 +1,4 @@
-//! Atomic file write. Writing a file whole or not at all: a temporary file beside it, synced, then given its name, then the
-//! directory synced.
+//! Atomic file write: a temporary file beside the target is written, synced and renamed, then the directory is synced.
 //!
 //! An existing file is never written in place, so another hard link of it keeps what it had.
 

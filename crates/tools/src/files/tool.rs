@@ -1,5 +1,4 @@
-//! Tool definitions. The five tools as skills: what they are called, what they declare, and the way from checked JSON to a
-//! typed call.
+//! Tool definitions: the five tools as skills with their names and declared effects, and the conversion from checked JSON to a typed call.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{

@@ -1,4 +1,4 @@
-//! Script format: scenes, each for messages that begin in some way, and what is played in each.
+//! Script format: scenes, each selected by the beginning of a message, and the steps that are played in each.
 
 use std::time::Duration;
 

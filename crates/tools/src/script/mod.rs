@@ -1,5 +1,5 @@
-//! Scripted agents. Agents whose lines are written in a file: for demonstrations, for rehearsing a client, and for conformance
-//! kits that want an agent which behaves by a word in the message.
+//! Scripted agents: their replies are written in a file. They serve demonstrations, tests of a client, and conformance kits that need an
+//! agent whose behaviour a message selects.
 //!
 //! [`mod@file`] is the form of the file, [`play`] an exchange that follows it.
 

@@ -1,11 +1,10 @@
-//! JWT validation. Tokens that an issuer signed (JWT, RFC 7519; access tokens of RFC 9068): read, and held against what is
-//! expected of them.
+//! JWT validation (RFC 7519; access tokens of RFC 9068): reads a token that an issuer signed, and checks its claims.
 //!
-//! The order matters: a token is read, its signature is verified by whoever has the keys, and only then is [`Jwt::claims`]
-//! asked whether it is meant for this hub, now, from that issuer. Algorithms are those of public keys; `none` and shared
-//! secrets are never taken, whatever a header says, because the key decides which algorithm it is.
+//! The order matters: a token is read, its signature is verified by the holder of the keys, and only then does [`Jwt::claims`] check that
+//! it is meant for this hub, now, from that issuer. Algorithms are those of public keys; `none` and shared secrets are never accepted,
+//! whatever a header says, because the key decides which algorithm it is.
 //!
-//! Deliberately absent: encrypted tokens, nested tokens, keys that a token brings along or points to.
+//! Deliberately absent: encrypted tokens, nested tokens, keys that a token carries or links to.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

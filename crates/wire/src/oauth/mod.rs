@@ -1,5 +1,5 @@
-//! OAuth client rules. How a client comes by a token that a server wants: OAuth 2.1 as the MCP authorization pages profile it,
-//! for every wire whose servers answer `401` with a challenge.
+//! OAuth client rules: how a client obtains the token that a server requires. OAuth 2.1 as the MCP authorization pages profile it, for
+//! every protocol whose servers answer `401` with a challenge.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! Authorization and token requests of a client.
 //!
-//! Every request names the resource the token is for (RFC 8707), so that it is good for no other.
+//! Every request names the resource that the token is for (RFC 8707), so the token is valid for no other.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

@@ -1,8 +1,8 @@
 //! The plan format of the Python orchestrator (*TaskConstellation*): tasks and the dependencies between them, read and written.
 //!
-//! What the model has no place for is kept with each task, line and plan and written back, so that a round trip loses nothing;
-//! unlike the Python reader, what is read back is enforced again. Enumerations are read whatever their case, an unknown word is
-//! the default. Lists are taken where the format has maps.
+//! Fields that the model does not have are stored with each task, line and plan and written back, so that a round trip loses nothing;
+//! unlike in the Python reader, what is read back is enforced again. Enumerations are read in any case, an unknown word is the default.
+//! Lists are accepted where the format has maps.
 //!
 //! A task may call any skill, not only a device in words: `task_data` may have `skill` (with its peer, or of the target),
 //! `arguments`, `capability` and `idempotent`; a line's `metadata` may have `condition` with `pointer` and `equals`.

@@ -1,6 +1,6 @@
 //! HTTP client of the commands: over the hub's socket, or over TCP with or without TLS.
 //!
-//! One connection for each request, driven by whoever reads the answer: nothing runs in the background, so leaving a command
+//! There is one connection for each request, driven by the reader of the answer: nothing runs in the background, so leaving a command
 //! closes what it opened.
 
 mod events;

@@ -1,5 +1,4 @@
-//! HTTP/1.1 transport. One HTTP/1.1 request over a socket, a TCP connection, or TLS; and its answer, which drives the
-//! connection while it is read.
+//! HTTP/1.1 transport: one request over a socket, a TCP connection, or TLS, and its answer, which drives the connection while it is read.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! In-place JSON edit. One entry put into a JSON file that belongs to another program. Whatever else stands in it stays as it
-//! is, letter by letter; a file that is not plain JSON is left alone. The new file takes the old one's place in one step.
+//! In-place JSON edit: puts one entry into a JSON file of another program. Everything else in the file is preserved byte for byte; a file
+//! that is not plain JSON is not changed. The new file replaces the old one atomically.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,9 +1,9 @@
 //! `connect`: the configuration that a desktop client needs to find the hub, printed or written to the client's file.
 //!
-//! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to
-//! the hub that holds the data directory, or becomes one. With `--hub` it is given a running hub's address instead, and a
-//! token of its own that the hub makes for it: it may call, and never say yes. The Owner's token is nobody else's.
-//! Which client keeps what where is in [`clients`]; changing a file that belongs to somebody else is in [`mod@file`].
+//! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to the hub that
+//! holds the data directory, or becomes one. With `--hub` the client gets a running hub's address instead, and a token of its own that the
+//! hub makes for it: it may call, and cannot approve. The Owner's token is never given to a client. [`clients`] knows the file and format
+//! of each client; [`mod@file`] changes a file of another program.
 
 mod clients;
 mod file;

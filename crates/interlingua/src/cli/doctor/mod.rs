@@ -1,5 +1,5 @@
-//! `doctor`: can a hub run on this machine, with this configuration? Nothing is left behind by looking. What is wrong is told
-//! with what to do about it.
+//! `doctor`: checks whether a hub can run on this machine with this configuration. The checks leave nothing behind. Each problem is
+//! reported with a fix.
 
 mod peers;
 

@@ -1,6 +1,5 @@
-//! Reachability of peers. Are the peers that configuration names where it says? A connection is opened and closed again:
-//! nothing is said, and no program is started. A hub runs without a peer that is away, so that nothing here is worse than a
-//! warning.
+//! Reachability of the configured peers. A connection is opened and closed again: nothing is sent, and no program is started. A hub runs
+//! without a peer that is down, so every problem here is at most a warning.
 
 use std::io::{self, ErrorKind};
 use std::net::{TcpStream, ToSocketAddrs};

@@ -1,11 +1,10 @@
 //! `mcp`: the hub as an MCP server on standard input and output, for desktop clients (MCP, transports, stdio).
 //!
-//! It attaches to the hub that holds the data directory, through its socket; where there is none it becomes that hub for as
-//! long as its client stays. Standard output carries messages and nothing else, log lines go to standard error, and the end
-//! of standard input ends it.
+//! It attaches to the hub that holds the data directory, through its socket; if there is none it becomes that hub for as long as its client
+//! is connected. Standard output carries messages and nothing else, log lines go to standard error, and the end of standard input ends it.
 //!
-//! A bridge and no second server: each message goes to the hub's own endpoint, so both eras, names, rights and questions are
-//! what they are over HTTP. What it adds is what a pipe lacks: closing a stream, and headers.
+//! It is a bridge and not a second server: each message goes to the hub's own endpoint, so both eras, names, permissions and questions are
+//! the same as over HTTP. It adds what a pipe lacks: closing a stream, and headers.
 
 mod bridge;
 mod lines;

@@ -1,7 +1,7 @@
 //! `run`: executes a plan on the hub, and shows its progress.
 //!
-//! On a terminal the plan is drawn anew with every change; elsewhere each change is a line. With `--json` each event is one line
-//! of JSON, the last one with the whole plan. Ctrl-C cancels it.
+//! On a terminal the plan is redrawn with every change; elsewhere each change is a line. With `--json` each event is one line of JSON, the
+//! last one with the whole plan. Ctrl-C cancels it.
 
 mod board;
 pub(super) mod plan;

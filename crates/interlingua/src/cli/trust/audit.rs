@@ -1,7 +1,7 @@
 //! `audit`: the audit log, for people, and as a file that anyone can verify.
 //!
-//! The file is lines of JSON: first the key that signs, those that did before it and the newest checkpoint, then the records in
-//! their order. `verify` believes them unless it is told which to expect: whoever could change the file could change them too.
+//! The file is lines of JSON: first the signing key, the earlier keys and the newest checkpoint, then the records in their order. `verify`
+//! trusts these keys unless it is given the expected ones: somebody who could change the file could change them too.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Commands about trust: `token` (callers and their credentials), `keys` (the hub's own), `explain` (why something is allowed
-//! or not), `audit` (the record of decisions).
+//! Commands about trust: `token` (callers and their credentials), `keys` (the hub's own), `explain` (why a call is allowed or refused),
+//! `audit` (the audit log).
 
 pub mod arguments;
 mod audit;

@@ -1,8 +1,7 @@
-//! `token`: access tokens. `token`: who may come in with a token. They are kept by a running hub, or, where its configuration
-//! names one, in a list that the hub reads again by itself.
+//! `token`: access tokens. A running hub stores them, or, if its configuration names one, a file that the hub reads again by itself.
 //!
-//! A token is 256 random bits and is printed once. What is kept is its SHA-256, which is of no use to whoever reads it: so
-//! many bits cannot be guessed. The Owner's own is in a file of the data directory, and printed from there.
+//! A token is 256 random bits and is printed once. Its SHA-256 is stored, which is useless to a reader: so many bits cannot be guessed. The
+//! Owner's own token is in a file of the data directory, and printed from there.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

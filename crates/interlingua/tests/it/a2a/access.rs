@@ -1,4 +1,4 @@
-//! Whose tasks are whose (section 13.1): what is not yours is not there.
+//! Ownership of tasks (section 13.1): a task of another owner is reported as not found.
 
 use http::Method as Verb;
 use http_body_util::Full;

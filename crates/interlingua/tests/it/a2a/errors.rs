@@ -1,4 +1,4 @@
-//! What is refused, in the words of each binding (sections 5.4, 9.5, 11.6).
+//! Refusals in the form of each binding (sections 5.4, 9.5, 11.6).
 
 use interlingua_a2a::Version;
 use interlingua_a2a::method::Method;

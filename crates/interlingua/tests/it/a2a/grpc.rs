@@ -1,5 +1,5 @@
-//! gRPC on the hub's one port, over HTTP/2 with prior knowledge and over TLS (section 10). What is sent and told is written here
-//! as JSON; that its bytes are other people's, too, is tested against theirs in the codec.
+//! gRPC on the hub's one port, over HTTP/2 with prior knowledge and over TLS (section 10). Messages are written here as JSON; the codec's
+//! tests compare the bytes with those of other implementations.
 
 use std::sync::Arc;
 

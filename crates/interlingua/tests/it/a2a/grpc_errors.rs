@@ -1,4 +1,4 @@
-//! What gRPC refuses: the table of errors, row by row as far as a client can cause it, and input that is none (sections 5.4, 10).
+//! Refusals of gRPC: the table of errors, row by row as far as a client can cause it, and invalid input (sections 5.4, 10).
 
 use http_body_util::Full;
 use interlingua_a2a::Version;

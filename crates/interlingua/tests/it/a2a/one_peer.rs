@@ -1,5 +1,5 @@
-//! Words to one peer that fit none of its skills: refused in the form of each protocol, and only that peer's skills are named.
-//! Help of the hub's would pass for the peer's answer.
+//! Words to one peer that match none of its skills: refused in the form of each protocol, and only that peer's skills are named. The hub's
+//! own help would be mistaken for the peer's answer.
 
 use http::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Push notifications (sections 3.1.7 to 3.1.10, 4.3): webhooks and what they are told.
+//! Push notifications (sections 3.1.7 to 3.1.10, 4.3): webhooks and the events they are sent.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! The table of errors (section 5.4), row by row as far as a client can cause it: on every binding, in both generations, with
-//! the code and the name by which clients of each tell them apart. And nothing is made by what is refused.
+//! The table of errors (section 5.4), row by row as far as a client can cause it: on every binding, in both generations, with the code and
+//! the name by which clients distinguish them. A refused request creates nothing.
 
 use http::Method as Verb;
 use http_body_util::Full;

@@ -1,4 +1,4 @@
-//! An A2A agent called by clients of other protocols: what it tells, makes and asks reaches them in their own words.
+//! An A2A agent called by clients of other protocols: its reports, artifacts and questions reach them in their own protocol.
 
 use super::*;
 use crate::mcp::{Modern, last_message, messages};

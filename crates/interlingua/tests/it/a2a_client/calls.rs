@@ -1,4 +1,4 @@
-//! One call: which interface, which headers, which credentials, and what comes of it.
+//! One call: its interface, headers, credentials, and outcome.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Cards that change, lie, or are none.
+//! Cards that change, contain false statements, or are invalid.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Agents that answer with something else than they should.
+//! Agents with wrong answers.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Agents by gRPC: what they are asked, streams that break off, errors in trailers, and answers that are none.
+//! Agents over gRPC: requests, streams that break off, errors in trailers, and invalid answers.
 
 use std::collections::BTreeMap;
 

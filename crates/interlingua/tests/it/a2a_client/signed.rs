@@ -1,4 +1,5 @@
-//! Signed cards of others (section 8.4): who signed them is looked at and shown, and where it must be, believed only then.
+//! Signed cards of other agents (section 8.4): the signer is verified and shown, and if a signature is required, an unsigned card is not
+//! trusted.
 
 use interlingua_a2a::discover::signature::{self, Key, Material, WebKey, write_key_set};
 use interlingua_keys::jws::Signer;

@@ -1,4 +1,4 @@
-//! Streams as they come in life: in pieces, with odd line ends, and broken off.
+//! Real streams: in pieces, with odd line ends, and broken off.
 
 use interlingua_testkit::Piece;
 

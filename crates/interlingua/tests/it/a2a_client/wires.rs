@@ -1,4 +1,4 @@
-//! Every binding and version, against a hub that serves them all; and what one hub gets of another.
+//! Every binding and version, against a hub that serves them all; and what one hub imports from another.
 
 use interlingua_testkit::OWNER_TOKEN;
 

@@ -1,4 +1,4 @@
-//! What an agent does with skills: uses them, asks before dangerous ones, stays in its budget, asks whoever called it.
+//! Skills of an agent: it uses them, needs approval for dangerous ones, stays in its budget, and asks its caller.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! An agent wants to do something dangerous: whoever talks to it is asked in its own protocol, and the yes is for exactly that
-//! call, once. Where a protocol cannot ask, the yes comes by another door.
+//! An agent calls a dangerous skill: its caller is asked in its own protocol, and the approval is for exactly that call, once. If a
+//! protocol cannot carry the question, the approval comes by another endpoint.
 
 use std::fs;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! The hub is killed with -9 while an agent works. What it had begun goes on; a call with effects is not made twice.
+//! The hub is killed with -9 while an agent works. Its work is resumed; a call with effects is not made twice.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

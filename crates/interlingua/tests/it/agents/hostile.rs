@@ -1,5 +1,5 @@
-//! The same hostile words by every way there is into an agent: results of tools, answers of agents, what a device or a site
-//! says, the text of a page. However they come, they carry whose they are, and what was free before now waits for a human yes.
+//! Prompt injection by every path into an agent: results of tools, answers of agents, texts of devices and sites, the text of a page. On
+//! every path the text carries its provenance, and calls that were free before now need approval.
 
 use std::fs;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! One conversation that uses a device, an MCP tool, an A2A agent, an NLIP agent and a website that a browser drives, with the
-//! hub killed at every step of it: whatever was under way, the journey comes to its end and nothing with effects is done twice.
+//! One conversation that uses a device, an MCP tool, an A2A agent, an NLIP agent and a website that a browser drives, with the hub killed
+//! at every step of it: the conversation always completes, and nothing with effects is done twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};

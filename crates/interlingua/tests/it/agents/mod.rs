@@ -1,4 +1,4 @@
-//! Agents whose model reads its lines from a script, in a real hub, talked to in every protocol.
+//! Agents with scripted models in a real hub, called in every protocol.
 
 mod acting;
 mod approvals;

@@ -1,4 +1,4 @@
-//! Agents whose models are run by others, in each provider's own spelling, over real connections that misbehave.
+//! Agents with models of remote providers, in each provider's own format, over real connections that misbehave.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! NLIP inside: an agent whose calls travel as routed messages does the same as one whose calls go straight.
+//! NLIP inside the hub: an agent whose calls travel as routed messages behaves like one whose calls are direct.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What an agent and a team do on the way, as their caller sees it: each step as it begins, goes on and ends, once.
+//! The steps of an agent and a team, as their caller sees them: each step begins, is updated and ends, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! The state table of a team, row by row, in a running hub: members whose models read their lines, a tool each at which they wait
-//! until the test lets them go on, and the run's own records as they are read from outside.
+//! The state table of a team, row by row, in a running hub: members with scripted models, a tool for each at which it waits until the test
+//! releases it, and the run's own records as they are read from outside.
 
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! One agent, talked to in every protocol: each caller gets its answer as its own wire says answers.
+//! One agent, called in every protocol: each caller gets its answer in the form of its own protocol.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Teams of agents whose models read their lines: they answer, see each other, vote, and the winner presents.
+//! Teams of agents with scripted models: they answer, see each other, vote, and the winner presents.
 
 use interlingua_testkit::{Hub, HubBuilder};
 use serde_json::{Value, json};

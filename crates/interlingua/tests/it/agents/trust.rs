@@ -1,4 +1,4 @@
-//! Text cannot give rights: whatever a tool, a page or a peer says, an agent may do no more than it was configured for.
+//! Text cannot grant permissions: whatever a tool, a page or a peer says, an agent may do no more than it was configured for.
 
 use serde_json::json;
 

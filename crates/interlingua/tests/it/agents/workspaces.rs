@@ -1,5 +1,5 @@
-//! Members of a team that use files: each works in a directory of its own, reads what stands behind others' answers under
-//! labels, and only who presents writes what all have in common.
+//! Members of a team that use files: each works in a directory of its own, reads the files behind others' answers under labels, and only
+//! the presenting member writes the shared directories.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Files beside the frames: a device sends one to the hub, which keeps it whole or not at all, and fetches one from it. The
-//! device's end is written here by hand, and its sum is not one of ours.
+//! File transfer: a device sends a file to the hub, which stores it whole or not at all, and fetches one from it. The device's side is
+//! written here by hand, with a checksum of another implementation.
 
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};

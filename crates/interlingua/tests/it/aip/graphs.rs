@@ -1,4 +1,4 @@
-//! Plans over many peers: what waits for what, edits while they run, and a hub that is killed in the middle.
+//! Plans over many peers: dependencies, edits while they run, and a hub that is killed in the middle.
 
 use std::collections::BTreeSet;
 

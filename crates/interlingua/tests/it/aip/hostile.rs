@@ -1,4 +1,4 @@
-//! Frames no well-behaved client sends: an answer or a close as the sheet says, no zombie socket, no stall.
+//! Frames that no well-behaved client sends: an answer or a close as the sheet says, no zombie socket, no stall.
 
 use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
 use serde_json::{Value, json};

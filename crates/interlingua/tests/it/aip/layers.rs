@@ -1,5 +1,4 @@
-//! What stands between a wire and whoever speaks it: middleware and handlers of a program that embeds the hub, and kinds of
-//! messages that configuration leads to skills.
+//! Middleware and handlers of a program that embeds the hub, and message types that configuration maps to skills.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

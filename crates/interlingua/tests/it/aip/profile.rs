@@ -1,4 +1,4 @@
-//! The wider profile `aip-1`: fresh and pushed telemetry, log lines, ends from clients, sessions that are taken up again.
+//! The wider profile `aip-1`: fresh and pushed telemetry, log lines, ends from clients, resumed sessions.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Who is let in, under which name, and who is noticed to be gone.
+//! Registration: which clients are accepted, under which name, and detection of lost clients.
 
 use std::time::Duration;
 

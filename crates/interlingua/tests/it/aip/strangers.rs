@@ -1,5 +1,5 @@
-//! Several people's devices and orchestrators on one hub: what somebody may not use is not there for them, and a name that
-//! another chose first is not theirs to take.
+//! Devices and orchestrators of several people on one hub: what a caller may not use is treated as not found, and it cannot take over a
+//! name that another chose first.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

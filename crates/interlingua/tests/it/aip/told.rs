@@ -1,4 +1,4 @@
-//! Who hears of a plan: readers of events, orchestrators that asked for it, and the planner, which may change it.
+//! Readers of a plan: subscribers of events, orchestrators that requested it, and the planner, which may change it.
 
 use serde_json::{Value, json};
 

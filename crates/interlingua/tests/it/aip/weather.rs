@@ -1,4 +1,4 @@
-//! Devices behind a line that breaks: cut, stalled, half open, slow. What was told arrives once, and who is gone is noticed.
+//! Devices behind an unreliable connection: cut, stalled, half open, slow. Every message arrives once, and a lost device is detected.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Answers of hostile peers and hooks: how large, how many values, how slowly.
+//! Answers of hostile peers and hooks: their size, their number of values, their speed.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

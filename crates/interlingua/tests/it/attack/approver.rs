@@ -1,4 +1,4 @@
-//! What an approver is shown, in every protocol, and which calls of tools that say nothing of their effects are shown at all.
+//! What an approver is shown, in every protocol, and which calls of tools without declared effects are shown at all.
 
 use std::fs;
 

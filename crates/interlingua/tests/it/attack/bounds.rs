@@ -1,4 +1,4 @@
-//! Memory, processor and descriptors of the hub, before anybody has shown who they are.
+//! Memory, processor and descriptors of the hub, before any authentication.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Limits and budgets, used up by many calls at the same moment: what is allowed once is allowed once.
+//! Limits and budgets, used up by many calls at the same moment: what is allowed once is granted once.
 
 use std::fs;
 

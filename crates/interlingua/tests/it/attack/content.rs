@@ -1,4 +1,4 @@
-//! Addresses of content that the hub keeps: guessed, altered, taken from another.
+//! Addresses of stored content: guessed, altered, taken from another caller.
 
 use http::Method;
 use interlingua_testkit::request;

@@ -1,5 +1,5 @@
-//! What peers, pages, files and neighbours on the machine supply is data: it takes no name, opens no page, runs in no browser
-//! and changes no program.
+//! What peers, pages, files and other users of the machine supply is data: it takes over no name, opens no page, runs in no browser and
+//! changes no program.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};

@@ -1,4 +1,4 @@
-//! Attacks on the processor by schemas, on the disk by tasks, notifications and refusals, and on what is kept by the clock.
+//! Attacks on the processor by schemas, on the disk by tasks, notifications and refusals, and on stored data by the clock.
 
 use std::time::Duration;
 

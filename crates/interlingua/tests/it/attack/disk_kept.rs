@@ -1,4 +1,4 @@
-//! Attacks on the disk by what is kept beside tasks: messages that wait for agents, events, notifications, content.
+//! Attacks on the disk by what is stored beside tasks: pending messages of agents, events, notifications, content.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
-//! Around the human yes: tools that do not say what they do, links that act, and questions that do not show what they are
-//! about.
+//! Bypassing approval: tools that do not declare their effects, links that act, and questions that do not show their subject.
 
 use std::fs;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! A call of one hub waits for an approval at another: who is asked, who may answer, and what becomes of it meanwhile.
+//! A call of one hub is pending approval at another: who is asked, who may answer, and its state meanwhile.
 
 use std::time::Duration;
 

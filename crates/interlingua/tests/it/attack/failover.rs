@@ -1,4 +1,4 @@
-//! Another peer takes the place of one that cannot be reached: only after every phase, and only where nothing was begun.
+//! Failover to another peer: only after every phase, and only if nothing was begun.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Servers of AIP that cannot or will not do a task: another device does it only where the first was told nothing, and only
-//! after every phase of its own.
+//! AIP servers that cannot or will not do a task: another device does it only if the first received nothing, and only after every phase of
+//! its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Another hub inherits everything that led to a call, and may be hostile itself.
+//! Another hub inherits the whole origin of a call, and may be hostile itself.
 
 use std::collections::BTreeSet;
 

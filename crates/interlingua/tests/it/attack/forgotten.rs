@@ -1,4 +1,4 @@
-//! Attacks that wait for the hub to forget: a record that cannot be read must close what it protects, never open it.
+//! Attacks on lost records: an unreadable record must close what it protects, never open it.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

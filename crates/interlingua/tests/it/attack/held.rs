@@ -1,5 +1,5 @@
-//! Attacks on memory by what the hub holds between requests: sessions, messages that wait, tasks that wait, and what peers say
-//! while they work. Each has a bound for all callers and a quarter of it for each.
+//! Attacks on memory by what the hub holds between requests: sessions, pending messages, pending tasks, and output of peers while they
+//! work. Each has a bound for all callers and a quarter of it for each.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

@@ -1,4 +1,4 @@
-//! A peer that configuration calls a hub is believed in its faults and losses, and in nothing else.
+//! A peer that configuration calls a hub is trusted in its faults and losses, and in nothing else.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Somebody who is known tries to be somebody else: a device, an agent, the Owner, another subject.
+//! Impersonation by an authenticated caller: of a device, an agent, the Owner, another subject.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub, WebSocket};

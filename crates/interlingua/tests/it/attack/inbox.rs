@@ -1,4 +1,4 @@
-//! The list of approvers itself: filled so that it hides something, and decided twice or too late.
+//! The list of pending approvals: filled so that it hides something, and decided twice or too late.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is forbidden stays forbidden, whatever it is wrapped in.
+//! A forbidden call stays forbidden, whatever wraps it.
 
 use std::fs;
 use std::path::Path;

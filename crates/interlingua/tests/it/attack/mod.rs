@@ -1,4 +1,4 @@
-//! What attackers do, each over a real socket against the real program, as a test that fails where they succeed.
+//! Attacks, each over a real socket against the real program. A test fails if its attack succeeds.
 
 mod answers;
 mod approver;

@@ -1,4 +1,4 @@
-//! Peers that send the hub somewhere else: to its own doors, to a neighbour's, to an authorization server of their choice.
+//! Peers that direct the hub elsewhere (SSRF): to its own endpoints, to a neighbour's, to an authorization server of their choice.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};

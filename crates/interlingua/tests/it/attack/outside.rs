@@ -1,4 +1,4 @@
-//! What hooks, authorization servers, providers of models, members of teams and collectors could do that are not this hub's.
+//! Attacks by hooks, authorization servers, providers of models, members of teams and collectors outside this hub.
 
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
-//! Nobody is the Owner by where a connection comes from: not by its user, its address, its Host or its headers. The socket in the
-//! data directory and the Owner's token are the only ways.
+//! A connection never proves the Owner: not by its user, its address, its Host or its headers. The socket in the data directory and the
+//! Owner's token are the only ways.
 
 use http::Method;
 use http_body_util::Full;

@@ -1,4 +1,4 @@
-//! Programs that the hub starts, and what they leave behind: nothing, not even what has left its group and its parent.
+//! Programs that the hub starts leave nothing behind, not even a process that has left its group and its parent.
 
 use std::path::Path;
 

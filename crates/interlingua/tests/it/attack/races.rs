@@ -1,4 +1,4 @@
-//! Whoever may write in the workspace swaps what is there between the moment it is looked at and the moment it is used.
+//! Races in the workspace (TOCTOU): a writer swaps files between the check and the use.
 
 use std::fs;
 use std::os::unix::fs::symlink;

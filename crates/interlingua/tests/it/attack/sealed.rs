@@ -1,4 +1,4 @@
-//! Somebody who can write to the store's file, and has no key, changes what stands there in the clear.
+//! An attacker who can write to the store's file, and has no key, changes its unencrypted columns.
 
 use http::Method;
 use interlingua_testkit::Hub;

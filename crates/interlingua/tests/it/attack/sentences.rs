@@ -1,4 +1,4 @@
-//! Sentences and schemas made to hurt, or to have something guessed: plain words without a model.
+//! Hostile sentences and schemas, for plain words without a model: they exhaust resources or force a guess.
 
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};

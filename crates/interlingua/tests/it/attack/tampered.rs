@@ -1,7 +1,7 @@
-//! A data directory or a backup that somebody changed while no hub ran on it: what is found out, and what is not.
+//! A data directory or a backup that was changed while no hub ran on it: which changes are detected, and which are not.
 //!
-//! An encrypted store binds every value to its place, so nothing that was moved, swapped or planted is read. A store that is not
-//! encrypted believes its files; who can write to them is the hub's own user.
+//! An encrypted store binds every value to its place, so no moved, swapped or planted value is read. An unencrypted store trusts its files;
+//! only the hub's own user can write to them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

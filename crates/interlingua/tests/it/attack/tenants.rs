@@ -1,4 +1,4 @@
-//! What one caller could read or change of another through agents, sessions, sites, hooks and push configurations.
+//! Tenant isolation: what one caller could read or change of another through agents, sessions, sites, hooks and push configurations.
 
 use http::Method;
 use http_body_util::Full;

@@ -1,4 +1,4 @@
-//! Tokens: what the Owner hands out is never the Owner's own, counts at once, and is taken back at once.
+//! Tokens: a token that the Owner makes is never the Owner's own, is valid at once, and is revoked at once.
 
 use std::process::{Command, Output, Stdio};
 

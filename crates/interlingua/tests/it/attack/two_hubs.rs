@@ -1,4 +1,4 @@
-//! Two hubs, one of which is a peer of the other, by every way in which a hub calls.
+//! Two hubs, one of which is a peer of the other, by every protocol in which a hub calls.
 
 use std::fs;
 use std::net::SocketAddr;

@@ -1,4 +1,5 @@
-//! A caller chooses where its webhook is: the hub's own door, another hub of the same user, a receiver that leads on to one of them.
+//! A caller chooses the address of its webhook: the hub's own endpoint, another hub of the same user, a receiver that redirects to one of
+//! them.
 
 use std::net::SocketAddr;
 

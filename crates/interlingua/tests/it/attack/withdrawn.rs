@@ -1,4 +1,4 @@
-//! A credential is taken back while something of its caller's is open: by its issuer, by its list, by its time.
+//! A credential is revoked while its caller has something open: by its issuer, by its list, by its expiry.
 
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! The registry: who may register, whose an agent is, and how it is found.
+//! The registry: who may register, who owns an agent, and how it is found.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

@@ -1,4 +1,4 @@
-//! What agents share, and what tasks made: stored once, read by those on the list.
+//! Artifacts of agents and tasks: stored once, read by the callers on the list.
 
 use http::Method;
 use http_body_util::Full;

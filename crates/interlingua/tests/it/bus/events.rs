@@ -1,4 +1,4 @@
-//! Events on topics: whoever listens hears them, in one order, from where it left off.
+//! Events on topics: subscribers receive them in one order, and resume where they stopped.
 
 use http::Method;
 use interlingua_testkit::Hub;

@@ -1,4 +1,4 @@
-//! Agents that write to one another through the hub: registered, found, asked, told, and kept apart.
+//! Messages between agents through the hub: registration, search, requests, events, and isolation.
 
 mod agents;
 mod artifacts;

@@ -1,4 +1,4 @@
-//! A call that waits for a yes.
+//! A call that is pending approval.
 
 use serde_json::{Value, json};
 

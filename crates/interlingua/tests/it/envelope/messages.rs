@@ -1,4 +1,4 @@
-//! What a message may be, and what an answer repeats of it.
+//! Valid messages, and what an answer repeats of them.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
-//! `POST /nlip/route` over its real wire: the router's requirements (R-) and the answers to the seed's holes (H-), each by its
-//! id. The hub runs in this process, so that a test can register tools and look behind the socket where a requirement is
-//! about what must not be kept.
+//! `POST /nlip/route` over its real wire: the router's requirements (R-) and the resolutions of the seed's gaps (H-), each by its id. The
+//! hub runs in this process, so that a test can register tools and look behind the socket where a requirement is about what must not be
+//! stored.
 
 mod confirmations;
 mod kit;

@@ -1,4 +1,4 @@
-//! Calls side by side: how many at once, and which first.
+//! Parallel calls: how many at once, and which first.
 
 use std::sync::atomic::Ordering;
 

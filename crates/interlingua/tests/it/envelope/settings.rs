@@ -1,4 +1,4 @@
-//! Every key of the `nlip:` block changes what the running router does.
+//! Every key of the section `nlip` changes what the running router does.
 
 use interlingua::config::schema;
 use serde_json::{Value, json};

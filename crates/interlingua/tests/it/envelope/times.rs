@@ -1,5 +1,5 @@
-//! What time does to sessions and to what is pending, over the wire. The hub runs in this process and its clock is the runtime's,
-//! so a test moves it: hours pass at once, and a wall clock that jumps would change nothing (H-18).
+//! Expiry of sessions and pending calls, over the wire. The hub runs in this process and its clock is the runtime's, so a test moves it:
+//! hours pass at once, and a wall clock that jumps would change nothing (H-18).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! AIP, in the wider profile, which tells more on the way.
+//! AIP, in the wider profile, which reports progress.
 
 use std::time::Duration;
 

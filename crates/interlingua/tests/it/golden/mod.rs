@@ -1,13 +1,13 @@
-//! Golden files of the codecs: what a caller of each protocol sends is decoded, sent on in every protocol that has a client side,
-//! and what comes back is told to the caller. Each step is compared with a file in `fixtures/golden`:
+//! Golden files of the codecs: the request of a caller of each protocol is decoded, encoded in every protocol that has a client side, and
+//! the response is encoded for the caller. Each step is compared with a file in `fixtures/golden`:
 //!
 //! | file | what |
 //! |---|---|
 //! | `CALLER.call.json` | the call that the caller's request is |
-//! | `CALLER.way.txt` | what the caller is told of progress and of a step |
-//! | `CALLER-to-CALLEE.txt` | the requests that the callee is sent, and its answer, as the journal has it and as the caller is told it |
+//! | `CALLER.way.txt` | what the caller is sent of progress and of a step |
+//! | `CALLER-to-CALLEE.txt` | the requests to the callee, and its answer, in the journal and as the caller gets it |
 //!
-//! Frames are compared as they are written, to the byte. `GOLDEN=write` writes the files anew.
+//! Frames are compared byte for byte. `GOLDEN=write` rewrites the files.
 //!
 //! Deliberately absent: the hub. Which skill a call goes to, and whether it may, is tested over the wire.
 

@@ -1,6 +1,6 @@
-//! Small to send, large to hold: JSON that is deep, wide, repeated or endless in one place, at every door that reads JSON, inside
-//! a message that is otherwise right. Each door answers in its protocol's own words, the hub grows by no more than such messages
-//! may take, and goes on. Compressed bodies are refused unread (`trust/guard.rs`); bytes that are no JSON are in `messages.rs`.
+//! Small to send, large to hold: JSON that is deep, wide, repeated or endless in one place, at every endpoint that reads JSON, inside an
+//! otherwise valid message. Each endpoint answers in its own protocol, the hub's memory grows within the limits of such messages, and it
+//! continues to serve. Compressed bodies are refused unread (`trust/guard.rs`); bytes that are not JSON are in `messages.rs`.
 
 use std::time::Duration;
 

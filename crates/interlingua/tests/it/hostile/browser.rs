@@ -1,4 +1,4 @@
-//! A web page in the user's own browser is a stranger, whatever address it reaches the hub by.
+//! A web page in the user's own browser has no permissions, whatever address it reaches the hub by.
 
 use bytes::Bytes;
 use http::Method;

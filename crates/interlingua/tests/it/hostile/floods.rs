@@ -1,5 +1,5 @@
-//! Many connections, on every wire: one address takes its share of the places and no more, and whoever comes from elsewhere is
-//! served. How callers and calls are bounded is told elsewhere (`trust/limits.rs`, `nlip_client`); how slow ones are, in `slow.rs`.
+//! Connection floods, in every protocol: one address takes its share of the connections and no more, and clients from elsewhere are served.
+//! Limits of callers and calls are tested elsewhere (`trust/limits.rs`, `nlip_client`); slow ones in `slow.rs`.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Bodies that are not what they should be, over HTTP.
+//! Invalid bodies over HTTP.
 
 use std::cell::Cell;
 use std::collections::HashSet;

@@ -1,5 +1,5 @@
-//! Every seed of every fuzz target at every door, over real sockets, while honest callers of all five protocols go on. Speed is
-//! not looked at here: `make bench` compares the honest callers' times with those under a harmless load.
+//! Every seed of every fuzz target at every endpoint, over real sockets, while honest callers of all five protocols continue. Speed is not
+//! measured here: `make bench` compares the honest callers' times with those under a harmless load.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Input meant to break the hub. Each case gets an error in the caller's own protocol or a clean close: never a 5xx, never
-//! silence; and the hub answers others all the while.
+//! Hostile input. Each case gets an error in the caller's own protocol or a clean close: never a 5xx, never silence; and the hub answers
+//! others all the while.
 
 mod bombs;
 mod browser;

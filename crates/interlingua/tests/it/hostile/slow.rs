@@ -1,4 +1,4 @@
-//! Senders that never finish: they take a connection each, and nothing from anybody else.
+//! Senders that never finish: each takes one connection, and affects nobody else.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a callee may do, and what it is asked for it.
+//! Behaviours of a callee, and the request for each.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! When a caller has seen what it was to see.
+//! Decides whether a caller has seen what it should.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! What callees saw of the work that takes hours: how often it began, and how often it was ended before its time. Each callee says it
+//! Observations of callees about work that takes hours: how often it began, and how often it was ended early. Each callee reports it
 //! itself: programs in a file of theirs, the device and the pages in this process, custom tools by running or not.
 
 use std::path::{Path, PathBuf};

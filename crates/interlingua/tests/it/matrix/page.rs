@@ -1,7 +1,7 @@
-//! `docs/matrix.md`: what came of every cell.
+//! `docs/matrix.md`: the result of every cell.
 //!
-//! The page is made of sections, and each test owns one: it compares its own with what it saw, or writes it (`MATRIX=write`). So no
-//! test needs to run before another.
+//! The page is made of sections, and each test owns one: it compares its own with what it saw, or writes it (`MATRIX=write`). So no test
+//! needs to run before another.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! A cell that does not pass is told by its name, at once: a run that is ended from outside has then said which.
+//! Reports a failing cell by its name, at once: a run that is killed from outside has then named it.
 
 use std::any::Any;
 use std::io::Write;

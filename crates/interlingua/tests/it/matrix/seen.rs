@@ -1,4 +1,4 @@
-//! What a caller saw of one call, in words that fit every protocol.
+//! What a caller saw of one call, in terms that fit every protocol.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! One hub with everybody behind it, and the programs that call through it.
+//! One hub with all callees behind it, and the programs that call through it.
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Which of the hub's own tools a client's model sees (`mcp.hub_tools`), and what it is told of the hub.
+//! Which of the hub's own tools a client's model sees (`mcp.hub_tools`), and the instructions it gets.
 
 use http::Method;
 use http_body_util::Full;

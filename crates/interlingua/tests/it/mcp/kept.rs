@@ -1,4 +1,4 @@
-//! What outlives its request: large content behind a link, and calls that go on by the id of a receipt.
+//! What outlives its request: large content behind a link, and calls that continue by the id of a receipt.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! What is listed and what it is called.
+//! Lists and their names.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the hub or a peer asks in the middle of a call, in both eras.
+//! Questions of the hub or a peer during a call, in both eras.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What callers of every protocol see of a server that is unwell: the same fault, each in its own words.
+//! A failing server as callers of every protocol see it: the same fault, each in its own form.
 
 use super::*;
 use crate::mcp::Session;

@@ -1,4 +1,4 @@
-//! Servers that are programs: one for all who call, started again, ended with the hub, and nothing left behind.
+//! Servers that are child processes: one for all callers, restarted, ended with the hub, and nothing left behind.
 
 use super::*;
 

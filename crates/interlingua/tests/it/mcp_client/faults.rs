@@ -1,4 +1,4 @@
-//! What callers see of servers that are killed, hang, flood, say nonsense, break off, forget.
+//! Servers that are killed, hang, flood, send invalid data, break off or lose state, as callers see them.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What servers tell by themselves: a resource that somebody follows, a list that changed; asked for once, told once.
+//! Notifications of servers: a followed resource, a changed list; subscribed once, sent once.
 
 use http::Method;
 use interlingua_testkit::{Connection, Events};

@@ -1,4 +1,4 @@
-//! What servers offer: listed page by page, kept on disk, looked at again when they say so.
+//! Lists of servers: read page by page, stored on disk, and refreshed on notification.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The hub as a client of MCP servers: programs and HTTP, modern, legacy and of 2024, well and unwell.
+//! The hub as a client of MCP servers: programs and HTTP, modern, legacy and of 2024, healthy and failing.
 
 mod callers;
 mod calls;

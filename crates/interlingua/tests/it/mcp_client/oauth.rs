@@ -1,4 +1,4 @@
-//! Servers that want tokens: somebody signs in, for the hub or each for itself; what is kept of it, and what is refused.
+//! Servers that require tokens: a person signs in, for the hub or each caller for itself; what is stored, and what is refused.
 
 use http::Method;
 use interlingua_testkit::{Answer, Connection, browser, post};

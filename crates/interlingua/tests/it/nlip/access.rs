@@ -1,4 +1,4 @@
-//! ECMA-434, clause 7.2: who may do what, how often, and what is left to be read afterwards.
+//! ECMA-434, clause 7.2: permissions, rate limits, and the audit trail.
 
 use ::http::Method;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! ECMA-430, clause 5: what a message is.
+//! ECMA-430, clause 5: messages.
 
 use serde_json::{Value, json};
 

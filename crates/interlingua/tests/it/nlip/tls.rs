@@ -1,4 +1,4 @@
-//! ECMA-434, clauses 7.1.1 and 7.1.2: TLS, and who the server is.
+//! ECMA-434, clauses 7.1.1 and 7.1.2: TLS, and the identity of the server.
 
 use std::sync::Arc;
 

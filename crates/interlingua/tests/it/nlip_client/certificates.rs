@@ -1,4 +1,4 @@
-//! ECMA-434 clause 7.1.2: the client makes sure whom it speaks to.
+//! ECMA-434 clause 7.1.2: the client verifies the server.
 
 use std::sync::Arc;
 

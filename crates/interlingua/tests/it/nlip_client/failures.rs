@@ -1,4 +1,4 @@
-//! What goes wrong at an agent, and what becomes of it.
+//! Failures of an agent, and their outcomes.
 
 use interlingua_testkit::{Say, Scripted};
 use serde_json::json;

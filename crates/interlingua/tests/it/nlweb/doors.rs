@@ -1,4 +1,4 @@
-//! Doors beside `/ask` as JSON: forms, the hub's own tools, the file for models, and what is not there.
+//! Endpoints beside `/ask` as JSON: forms, the hub's own tools, the file for models, and unknown paths.
 
 use http::Method;
 use http_body_util::Full;

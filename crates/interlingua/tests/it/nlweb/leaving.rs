@@ -1,5 +1,4 @@
-//! Streams in which nothing happens, callers who leave, and what was promised. Whether work goes on is seen in the program that
-//! does it.
+//! Idle streams, callers that disconnect, and promises. The program that does the work shows whether it continues.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What callers see of an answer that comes in pieces. The site keeps its second item back until the caller has the first one.
+//! What callers see of an answer that arrives in pieces. The site holds its second item back until the caller has the first one.
 
 use std::process::Command;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How the hub asks sites: in which generation, within which bounds, and which places it never asks.
+//! How the hub asks sites: in which generation, within which bounds, and which addresses it never contacts.
 
 use std::net::TcpListener;
 use std::sync::Arc;

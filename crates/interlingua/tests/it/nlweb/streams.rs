@@ -1,4 +1,4 @@
-//! Sites whose answers come in pieces, and sites whose work nobody waits for any more.
+//! Sites whose answers arrive in pieces, and sites whose work nobody waits for any more.
 
 use std::sync::Arc;
 

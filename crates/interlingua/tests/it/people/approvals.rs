@@ -1,4 +1,4 @@
-//! Calls that wait for an approval: what an approver sees, how they are named and decided, and why one cannot be.
+//! Pending approvals: what an approver sees, how they are named and decided, and why one cannot be decided.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

@@ -1,5 +1,4 @@
-//! A person knows what happens and what to do: approvals, refusals, where a command goes, what a desktop client is told, and how
-//! it looks on a terminal.
+//! What a person sees and can do: approvals, refusals, the hub of a command, the configuration of a desktop client, and terminal output.
 
 mod approvals;
 mod desktop;

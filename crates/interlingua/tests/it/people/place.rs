@@ -1,4 +1,4 @@
-//! A command talks to the hub that is meant, and to no other.
+//! A command connects to the intended hub, and to no other.
 
 use std::fs;
 

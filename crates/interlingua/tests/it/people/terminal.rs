@@ -1,4 +1,4 @@
-//! How it looks: a terminal of 80 columns, made by a small program, whose screen holds what a person sees.
+//! Terminal output: a terminal of 80 columns, emulated by a small program, whose screen holds what a person sees.
 
 use std::process::Command;
 

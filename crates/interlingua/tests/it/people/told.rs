@@ -1,4 +1,4 @@
-//! A caller whose call waits for an approval is told in its own protocol where and how that is given.
+//! A caller whose call is pending approval is informed in its own protocol where and how to approve.
 
 use http::Method;
 use interlingua_testkit::Hub;

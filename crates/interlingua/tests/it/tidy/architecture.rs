@@ -1,4 +1,4 @@
-//! The tables of ARCHITECTURE.md are what the code does: each is rendered here from the code and must stand there word for word.
+//! The tables of ARCHITECTURE.md match the code: each is rendered here from the code and must be there word for word.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! Every protocol crate has the same roles, under the same names, and its codec is pure: what decodes and encodes does no I/O and
-//! reads no clock.
+//! Every protocol crate has the same roles, under the same names, and its codec is pure: decoders and encoders do no I/O and read no clock.
 
 use std::collections::BTreeSet;
 

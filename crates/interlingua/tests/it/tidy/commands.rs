@@ -1,4 +1,4 @@
-//! Commands in documents exist, and what the README sends is answered.
+//! Commands in documents exist, and the requests of the README are answered.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What exists once: hexadecimal digits, percent-encoding, the patterns of lists, URLs. A second copy that decides a little otherwise is
-//! a way around the first. Which library does what is in `docs/decisions.md`.
+//! Code that exists once: hexadecimal digits, percent-encoding, the patterns of lists, URLs. A second copy with small differences could
+//! bypass the first. `docs/decisions.md` names the library for each purpose.
 
 use super::tracked;
 

@@ -1,7 +1,7 @@
-//! No two modules of a crate need each other: the modules at its root can be read from the bottom up.
+//! No two modules of a crate depend on each other: the modules at its root can be read from the bottom up.
 //!
-//! An arrow is a path from the crate's root, or by `super`, in code that is not a test. Names that `lib.rs` imports or exports lead to
-//! the module they come from. What `lib.rs` itself defines belongs to everybody, and a method is no path: neither makes an arrow.
+//! A dependency is a path from the crate's root, or by `super`, in code that is not a test. Names that `lib.rs` imports or exports lead to
+//! the module they come from. What `lib.rs` itself defines belongs to all modules, and a method is not a path: neither counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The hub's boundary: what it lets others reach, and whom it knows.
+//! The hub's boundary: what it exposes to others, and what it depends on.
 
 use syn::{Fields, Item, Visibility};
 

@@ -1,7 +1,6 @@
 //! The model holds what is used and nothing else: every variant and every public field of it is made and read by the program.
 //!
-//! A field is found by its name alone where it is read, so a homonym can hide one that nobody reads; a variant is found with the
-//! name of its enum.
+//! A field is found by its name alone, so a homonym can hide one that is never read; a variant is found with the name of its enum.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What is taken from a registry of Python's is taken by its checksum.
+//! Everything from the Python package registry is pinned by its checksum.
 
 use super::{paths, root_file, tracked};
 

@@ -1,5 +1,5 @@
-//! A run of the tests cannot be green by luck: no test ends before it has shown something without saying so, and one that
-//! passed only at its second try is found in what the runner writes.
+//! A test run cannot be green by luck: a test that ends early says so, and one that passed only at its second try is found in the runner's
+//! output.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

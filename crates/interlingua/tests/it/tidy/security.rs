@@ -1,4 +1,4 @@
-//! SECURITY.md claims nothing that no test shows, and the files for running a hub as a service are what their tools take.
+//! Every claim of SECURITY.md has a test, and the files for running a hub as a service are valid for their tools.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a source file may be.
+//! Rules of source files.
 
 use super::tracked;
 

@@ -1,4 +1,4 @@
-//! Custom tools: they come and go while the hub runs, and what a program does wrong ends its call and nothing else.
+//! Custom tools: they are added and removed while the hub runs, and an error of a program ends its call and nothing else.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The rules of file access (S-01 to S-11) as a caller meets them. Their every case is tested with the driver.
+//! The rules of file access (S-01 to S-11) as a caller sees them. Every case is tested with the driver.
 
 use std::os::unix::fs::{MetadataExt, symlink};
 

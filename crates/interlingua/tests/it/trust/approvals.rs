@@ -1,6 +1,6 @@
-//! A human yes: for one call, under the rules of its time, by somebody who may give it.
+//! Approval: for one call, under the rules of its time, by a caller that may approve.
 //!
-//! That it is used once, and for no other arguments, is told with the envelope (`envelope/confirmations.rs`) and with agents
+//! That it is used once, and for no other arguments, is tested with the envelope (`envelope/confirmations.rs`) and with agents
 //! (`agents/approvals.rs`).
 
 use http::Method;

@@ -1,5 +1,4 @@
-//! The record of decisions: a chain that shows whether it was touched, also through a restart and `kill -9`, with a caller
-//! forgotten, and in the hands of somebody who would rather have it otherwise.
+//! The audit log: a hash chain that detects changes, also through a restart and `kill -9`, with redacted lines, and under manipulation.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The key that signs the audit: sealed where it is kept, and changed while the hub runs without a break in the chain.
+//! The signing key of the audit log: sealed in the store, and rotated while the hub runs without a break in the chain.
 
 use rcgen::KeyPair;
 

@@ -1,5 +1,5 @@
-//! What all bodies together may hold: with none of it free large ones are refused in each protocol's own form, and small calls
-//! go on; the hub never holds more than it may.
+//! Memory budget of bodies: when it is used up, large ones are refused in each protocol's own form, and small calls continue; the hub never
+//! holds more than the budget.
 
 use std::time::Duration;
 

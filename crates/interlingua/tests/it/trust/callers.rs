@@ -1,4 +1,4 @@
-//! The command that gives tokens and takes them back.
+//! The command that creates and revokes tokens.
 
 use std::process::Command;
 

@@ -1,7 +1,7 @@
-//! A canary in every place that holds a secret; then everything the hub says and writes is searched for them.
+//! A canary in every place that holds a secret; then all output and files of the hub are searched for them.
 //!
-//! Peers of every protocol are there, some that turn everybody away and some that nobody answers for. What was planted is seen
-//! by the peers it is meant for, so the test can fail.
+//! Peers of every protocol are there, some that refuse every caller and some that are unreachable. The peers for which a canary is meant
+//! receive it, so the test can fail.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

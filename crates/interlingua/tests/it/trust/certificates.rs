@@ -1,4 +1,4 @@
-//! Client certificates (`tls.clients`): who is who by the certificate of a connection, and which certificates are none.
+//! Client certificates (`tls.clients`): callers by the certificate of a connection, and invalid certificates.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is open when a credential expires ends by the clock, though nothing is said and nothing changes.
+//! Whatever is open when a credential expires ends by the clock, without any message or change.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! One guard before every path: whatever a page in somebody's browser tries, no path is the forgotten one.
+//! One guard before every path: whatever a page in a person's browser tries, no path is forgotten.
 
 use bytes::Bytes;
 use http::Method;

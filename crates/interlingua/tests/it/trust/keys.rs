@@ -1,4 +1,4 @@
-//! Keys and what they seal: a store that is encrypted, and keys that are changed while the hub runs.
+//! Keys and what they seal: an encrypted store, and key rotation while the hub runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,5 +1,5 @@
-//! More places where a secret could come out: a website that is driven with one, a peer that says back what it was sent, and
-//! the last words of a hub that is struck down.
+//! More places where a secret could leak: a website that is driven with one, a peer that echoes what it was sent, and the last output of a
+//! hub that is killed.
 
 use interlingua_testkit::pages::{Pages, html};
 use serde_json::json;

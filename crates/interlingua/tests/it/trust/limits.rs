@@ -1,4 +1,4 @@
-//! A caller over a limit is told so, and when to come back, in the form of whatever protocol they speak.
+//! A caller over a limit is informed, with the time to retry, in the form of its protocol.
 
 use std::process::Command;
 

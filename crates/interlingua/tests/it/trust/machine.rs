@@ -1,6 +1,5 @@
-//! A hub that nobody configured, on a machine that others use: another user of it, without the token, reads nothing that is
-//! private and changes nothing. Tried as a page of the hub's own address, whose connection proves nothing, and, where the tests
-//! may become somebody else, as another user of the system.
+//! A hub without configuration on a shared machine: another user without the token reads nothing private and changes nothing. Tried as a
+//! page of the hub's own address, whose connection proves nothing, and, where the tests can switch users, as another user of the system.
 
 use http::Method;
 use interlingua_testkit::{Hub, as_another_user, skipped};

@@ -1,4 +1,4 @@
-//! Who is believed, and on what grounds: the Owner and everyone else, tokens, TLS, and the guard before every path.
+//! Authentication and authorization: the Owner and everyone else, tokens, TLS, and the guard before every path.
 
 mod approvals;
 pub(crate) mod audit;

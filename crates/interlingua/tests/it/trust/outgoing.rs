@@ -1,8 +1,7 @@
-//! What the hub says to others, and where it lets itself be sent: a caller's credentials stay with the hub, an address inside is
-//! one in every spelling, and nobody's answer leads it anywhere else.
+//! Outgoing requests of the hub: a caller's credentials stay with the hub, an internal address is recognised in every spelling, and no
+//! answer redirects it.
 //!
-//! Names that come to mean something inside are tried where they are given: `a2a/push.rs`, `a2a_client/registered.rs`, and for
-//! websites in the browser's own tests.
+//! DNS rebinding is tested where names are given: `a2a/push.rs`, `a2a_client/registered.rs`, and for websites in the browser's own tests.
 
 use http::Method;
 use interlingua_testkit::{Say, Scripted};

@@ -1,4 +1,4 @@
-//! Rules of somebody's own, over the wire: what they hide, what they refuse, and how they change.
+//! Operator rules, over the wire: what they hide, what they refuse, and how they change.
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

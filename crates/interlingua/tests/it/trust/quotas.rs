@@ -1,5 +1,5 @@
-//! What one caller may leave in the store: a task or a conversation too many is refused in the form of whatever protocol they
-//! speak, others have room of their own, and what goes makes room.
+//! Quotas of one caller in the store: a task or a conversation too many is refused in the form of its protocol, others have quotas of their
+//! own, and removal frees quota.
 
 use http::Method;
 use interlingua_a2a::grpc::service;

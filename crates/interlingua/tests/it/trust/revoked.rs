@@ -1,4 +1,4 @@
-//! What is open when a credential is taken back ends, by itself and in the form of its protocol; what others have open goes on.
+//! Whatever is open when a credential is revoked ends, by itself and in the form of its protocol; what others have open continues.
 
 use http::Method;
 use interlingua_a2a::grpc::service;

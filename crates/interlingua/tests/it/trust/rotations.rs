@@ -1,4 +1,4 @@
-//! Keys that change while the hub runs, and that are not of the store: those have tests in [`super::keys`].
+//! Rotation of keys other than the store's while the hub runs; those have tests in [`super::keys`].
 
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! What is open when the rules change ends if they do not allow it any more, told in the form of its protocol; what they still
-//! allow, of the same caller or of others, goes on.
+//! Whatever is open when the rules change ends if they forbid it, reported in the form of its protocol; what they still allow, of the same
+//! caller or of others, continues.
 
 use http::Method;
 use interlingua_a2a::method::Method as Operation;

@@ -1,6 +1,5 @@
-//! Every operation of every protocol, for nobody, for a wrong, an expired, a revoked and a foreign credential, for one that
-//! does not suffice and for the right one. What the router knows and this table does not fails it, so no path is the forgotten
-//! one.
+//! Every operation of every protocol, without a credential, with a wrong, an expired, a revoked, a foreign and an insufficient one, and
+//! with the right one. A route that is missing from this table fails the test, so no path is forgotten.
 
 mod rows;
 

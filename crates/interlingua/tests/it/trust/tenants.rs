@@ -1,8 +1,8 @@
-//! Two who share a hub and have the same rights. Neither sees, lists, guesses, follows, stops or reads what is the other's, and
-//! neither learns that it is there: what is not yours is answered, byte for byte, like what never was.
+//! Tenant isolation: two callers that share a hub and have the same permissions. Neither sees, lists, guesses, follows, stops or reads what
+//! is the other's, and neither learns that it exists: another's item is answered, byte for byte, like a missing one.
 //!
-//! Devices and orchestrators have tests of their own (`aip/strangers.rs`), and so have sessions of the envelope
-//! (`envelope/sessions.rs`) and tasks in the words of A2A (`a2a/access.rs`, `a2a/grpc_errors.rs`).
+//! Devices and orchestrators have tests of their own (`aip/strangers.rs`), and so have sessions of the envelope (`envelope/sessions.rs`)
+//! and tasks of A2A (`a2a/access.rs`, `a2a/grpc_errors.rs`).
 
 use http::Method;
 use http_body_util::Full;

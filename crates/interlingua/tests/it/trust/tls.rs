@@ -1,4 +1,4 @@
-//! ECMA-434 clause 7.1.1 and ECMA-430 clause 7.1: what is spoken on the wire.
+//! ECMA-434 clause 7.1.1 and ECMA-430 clause 7.1: TLS on the wire.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tokens that configuration gives out: whose they are, what they may, until when.
+//! Configured tokens: their owners, permissions and expiry.
 
 use http::Method;
 use http_body_util::Full;

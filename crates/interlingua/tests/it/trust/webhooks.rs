@@ -1,4 +1,4 @@
-//! A webhook is told for as long as who asked for it may hear of the task: that is decided at every delivery.
+//! A webhook receives events as long as its owner may read the task: every delivery checks it.
 
 use http::Method;
 use interlingua_testkit::{Heard, Hub, Say, Scripted};

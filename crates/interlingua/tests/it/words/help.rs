@@ -1,4 +1,4 @@
-//! A greeting, or a question for help, is answered with what can be asked; only words that fit nothing are told so.
+//! A greeting, or a question for help, is answered with what can be asked; words that match nothing are reported as such.
 
 use super::*;
 

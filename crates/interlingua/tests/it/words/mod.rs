@@ -1,5 +1,5 @@
-//! Plain words and an ordinary MCP server, without a model: greetings, values that stand in the sentence, phrases of the
-//! operator's own; over NLIP, A2A, NLWeb, MCP, the API and the command line.
+//! Plain words and an ordinary MCP server, without a model: greetings, values in the sentence, phrases of the operator; over NLIP, A2A,
+//! NLWeb, MCP, the API and the command line.
 
 mod help;
 mod phrases;

@@ -1,4 +1,4 @@
-//! Values that stand in the sentence fill the arguments; what could be meant in two ways is asked for.
+//! Values in the sentence fill the arguments; ambiguous values are asked for.
 
 use super::*;
 

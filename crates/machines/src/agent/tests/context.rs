@@ -1,4 +1,4 @@
-//! Long conversations: what is cleared, left out and summed up, and that it is written down.
+//! Long conversations: what is cleared, omitted and summarised, and that this is journaled.
 
 use super::*;
 

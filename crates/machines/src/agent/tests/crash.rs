@@ -1,4 +1,4 @@
-//! The hub may be killed after any append. What was under way is taken up; nothing with effects is done twice.
+//! The hub may be killed after any append. Work in progress is resumed; nothing with effects is done twice.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What an agent reads cannot widen what it may do: hostile content on every path into its context.
+//! Content that an agent reads cannot widen its permissions: hostile content on every path into its context.
 
 use super::*;
 

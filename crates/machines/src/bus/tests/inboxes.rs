@@ -1,4 +1,4 @@
-//! What waits for an agent, who is shown it when, and that replaying the records gives the same.
+//! The pending messages of an agent, when they are shown, and that a replay of the records gives the same.
 
 use std::collections::BTreeSet;
 

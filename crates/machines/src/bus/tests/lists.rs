@@ -1,4 +1,4 @@
-//! Who may read, which topics are meant, and which agents are found.
+//! Access lists, topic patterns, and the search for agents.
 
 use super::{link, principal};
 use crate::bus::{Pattern, Search, listed, topic};

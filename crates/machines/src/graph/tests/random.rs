@@ -1,5 +1,5 @@
-//! Random plans, and random histories of them: calls end in any order and way, peers come and go, people edit and undo, the
-//! hub dies. Whatever happens, the plan ends, the journal tells the same, and nothing runs twice that must not.
+//! Random plans and random histories: calls end in any order and way, peers connect and disconnect, people edit and undo, the hub is
+//! killed. In every case the plan ends, the journal folds to the same state, and no step runs twice that must not.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! 13. The first peer cannot be reached, and the next one needs approval: what was asked about is what is dispatched.
+//! 13. The first peer is unreachable, and the next one needs approval: exactly the call that was approved is dispatched.
 
 use super::*;
 

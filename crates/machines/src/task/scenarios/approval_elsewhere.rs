@@ -1,4 +1,4 @@
-//! 9. An agent on a budget wants something destroyed: the yes comes from someone else, or the call changed meanwhile.
+//! 9. An agent on a budget calls a destructive skill: an approver other than the caller approves, or the call changed meanwhile.
 
 use super::*;
 

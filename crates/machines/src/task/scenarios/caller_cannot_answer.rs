@@ -1,4 +1,4 @@
-//! 4. A caller whose wire cannot ask: a confirmation goes to the approvers, nobody answers in time; its connection closes.
+//! 4. A caller whose protocol cannot carry questions: a confirmation goes to the approvers, nobody answers in time; its connection closes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! 5. Plain words, one slot missing: the hub asks before any work, reads the answer with the clock, then goes on.
+//! 5. Plain words, one slot missing: the hub asks before any work, reads the answer with the clock, then continues.
 
 use super::*;
 use crate::words::answer::{FormAnswer, to_form};

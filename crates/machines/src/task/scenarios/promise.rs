@@ -1,4 +1,4 @@
-//! 6. Long work for a caller who was given a promise and comes back to ask; or to cancel.
+//! 6. Long work for a caller that was given a task id and comes back to poll; or to cancel.
 
 use super::*;
 use interlingua_model::event::{Channel, Piece};

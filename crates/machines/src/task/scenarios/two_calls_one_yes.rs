@@ -1,4 +1,4 @@
-//! 7. Two calls in one frame: one runs, the other waits for a yes that is for exactly it, once.
+//! 7. Two calls in one frame: one runs, the other is pending until it is approved; the approval is for exactly that call, once.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! How a team ends: strategies, decomposition, money, evaluation, and being taken up again after a crash.
+//! The ends of a team: strategies, decomposition, cost limits, evaluation, and resuming after a crash.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Limits, fairness, updates: who may run, and what a running member is told.
+//! Limits, fairness, updates: which members may run, and what a running member is sent.
 
 use super::*;
 

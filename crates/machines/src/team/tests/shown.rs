@@ -1,4 +1,4 @@
-//! What members see, and what they do not.
+//! What members are shown, and what is hidden from them.
 
 use super::*;
 use interlingua_model::json::Json;

@@ -1,4 +1,4 @@
-//! Values that stand in a sentence.
+//! Values in a sentence.
 
 use super::*;
 use crate::words::given::{Given, Unclear, given};

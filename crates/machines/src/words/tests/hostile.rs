@@ -1,4 +1,4 @@
-//! Texts and phrases meant to hurt.
+//! Hostile texts and phrases.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What follows when no phrase matches.
+//! Ranking, when no phrase matches.
 
 use super::*;
 use crate::words::rank::{Bar, Ranked, rank, refit, subject};

@@ -1,7 +1,7 @@
-//! OAuth account. One owner's token for one server.
+//! OAuth account: one owner's token for one server.
 //!
-//! A token is shown with every request; when the server refuses it, one request fetches another and all that were refused with
-//! the same one wait for it. What was refused was not looked at, so it is sent again, whatever it does.
+//! The token is sent with every request. When the server refuses it, one request fetches another token, and all requests that were refused
+//! with the same token wait for it. A refused request was not processed, so it is sent again whatever its effects.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Authorization server of one peer: its settings, and the requests that are made on its behalf.
 //!
-//! Every address here was named by others: only such are asked that [`crate::client::guard`] lets through, redirects are not
-//! followed, and documents are read up to a bound.
+//! Others named every address here: [`crate::client::guard`] must allow it, redirects are not followed, and documents are read up to a
+//! bound.
 
 use std::path::Path;
 use std::sync::{Arc, Weak};

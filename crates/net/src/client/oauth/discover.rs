@@ -1,7 +1,7 @@
-//! OAuth discovery. Who gives tokens for a server: first the server is asked (RFC 9728), then whom it names (RFC 8414, OpenID Connect
-//! Discovery).
+//! OAuth discovery: finds the authorization server of a peer. First the peer is asked (RFC 9728), then the server that it names (RFC 8414,
+//! OpenID Connect Discovery).
 //!
-//! What is found and cannot be believed ends the search: another document of the same server is not tried in its place.
+//! A document that is found and fails validation ends the search: another document of the same server is not tried in its place.
 
 use http::StatusCode;
 use interlingua_wire::oauth::Invalid;

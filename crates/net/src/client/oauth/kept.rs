@@ -1,5 +1,5 @@
-//! Stored OAuth tokens and registrations. What outlives the hub: tokens, and who the hub is to an authorization server. Each sealed
-//! in a record of its own, under the name of the peer it belongs to, and gone with that peer.
+//! Stored OAuth tokens and client registrations. Each is sealed in a record of its own, under the name of its peer, and is removed with
+//! that peer.
 
 use std::time::Duration;
 

@@ -1,14 +1,14 @@
-//! OAuth client. How the hub comes by a token that a server wants: asks the server where, becomes a client there, sends somebody to
-//! sign in or goes itself, keeps what it is given, and renews it. Nothing here knows a protocol; the rules are in
+//! OAuth client: obtains the token that a server requires. It discovers the authorization server, registers as a client, sends a person to
+//! sign in or uses its own credentials, stores the token, and refreshes it. Nothing here knows a protocol; the rules are in
 //! [`interlingua_wire::oauth`].
 //!
 //! | file | what |
 //! |---|---|
-//! | [`authority`] | one server: what configuration says of it, and the requests that are made |
-//! | [`discover`] | who gives tokens for it |
-//! | [`account`] | one owner's token for one server: shown, challenged, renewed by one for all who wait |
-//! | [`sign_ins`] | who was sent to sign in and has not come back |
-//! | [`kept`] | what outlives the hub, sealed |
+//! | [`authority`] | one server: its configuration, and the requests to it |
+//! | [`discover`] | finds its authorization server |
+//! | [`account`] | one owner's token for one server: sent, challenged, refreshed once for all that wait |
+//! | [`sign_ins`] | pending sign-ins |
+//! | [`kept`] | stored tokens and registrations, sealed |
 //!
 //! Deliberately absent: a caller's own token, which is never sent on, and any token that was not asked for the very server it is
 //! shown to.

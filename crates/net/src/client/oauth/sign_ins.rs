@@ -1,9 +1,9 @@
 //! Holds the pending OAuth sign-ins: those that were started in a browser and are not finished yet.
 //!
-//! The way of a person: a link to the hub's own page ([`SignIn`]), from there to the authorization server, and back to the hub
-//! with a code. Three random values belong to it: the ticket in the link, the state that comes back, and a cookie that ties both
-//! to one browser, so that nobody finishes what another browser began. Each way is walked once and ends after ten minutes. It is
-//! not kept: after a restart a new link is made.
+//! A person opens a link to the hub's own page ([`SignIn`]), goes from there to the authorization server, and comes back to the hub with a
+//! code. Three random values belong to a sign-in: the ticket in the link, the state that comes back, and a cookie that ties both to one
+//! browser, so that nobody can finish a sign-in that another browser began. Each can be used once and expires after ten minutes. Sign-ins
+//! are not stored: after a restart a new link is made.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! What comes back of a call of gRPC, as it comes: messages, and then how it ended, in the trailers, or in the head of an answer
-//! that has no messages (the gRPC protocol over HTTP/2, "Responses").
+//! Response of a gRPC call, as it arrives: messages, and then the status, in the trailers, or in the head of an answer without messages
+//! (the gRPC protocol over HTTP/2, "Responses").
 
 use bytes::Bytes;
 

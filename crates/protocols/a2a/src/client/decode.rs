@@ -1,4 +1,4 @@
-//! What an agent answers, in the wire of a binding: an update, or a refusal. What cannot be read is [`Invalid`].
+//! Decodes an agent's answer in each binding: an update, or a refusal. An unreadable answer is [`Invalid`].
 
 use bytes::Bytes;
 use interlingua_model::Json;

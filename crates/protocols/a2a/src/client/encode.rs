@@ -1,7 +1,7 @@
-//! Calls, answers and more input as messages to an agent.
+//! Encodes calls, answers and further input as messages to an agent.
 //!
-//! Arguments are a data part; those of a skill that takes words are said in words. Which skill is meant is told by our
-//! extension to who speaks it; to others it is named in the text, where they have more than one.
+//! Arguments are a data part; those of a skill that takes plain words are sent as text. Our extension names the skill for agents that
+//! support it; for others with more than one skill the text names it.
 
 use interlingua_machines::bus::{Kind, Said};
 use interlingua_model::{

@@ -1,5 +1,5 @@
-//! Error mapping. The table of errors, read. What an error is called counts first, then its code, then the status: the statuses of
-//! some changed between 1.0.0 and 1.0.1, their names did not (section 5.4).
+//! Error mapping of agents' errors. The name of an error counts first, then its code, then the status: the statuses of some changed between
+//! 1.0.0 and 1.0.1, their names did not (section 5.4).
 
 use std::time::Duration;
 

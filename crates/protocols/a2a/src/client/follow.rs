@@ -1,10 +1,9 @@
-//! Polling and streaming of a remote task. All that an agent tells of one call, folded into events: by a stream, by one answer, or by
-//! asking again and again.
+//! Folds everything that an agent reports of one call into events: from a stream, from one answer, or from polling.
 //!
-//! A snapshot that comes after events, because a stream broke off or a hub was started anew, tells only what is new in it. An
-//! artifact of a plain agent is an artifact; what another hub returned is the result itself.
+//! A snapshot that comes after events, because a stream broke off or the hub was restarted, only adds what is new in it. An artifact of a
+//! plain agent is an artifact; what another hub returned is the result itself.
 //!
-//! Deliberately absent: asking, waiting, and who can answer a question.
+//! Deliberately absent: sending requests, waiting, and who can answer a question.
 
 use std::collections::BTreeMap;
 

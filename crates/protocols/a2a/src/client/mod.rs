@@ -1,11 +1,10 @@
-//! We call them: what is said to an agent, and what comes back.
+//! The client side: messages to an agent, and its answers.
 //!
-//! Of an agent's card ([`crate::discover`]), [`vouch`] says who signed it, and [`skills`] makes skills. [`encode`] writes calls
-//! and answers as messages, [`request`] puts an operation on the wire of a binding, [`decode`] reads its answer, [`call`] takes
-//! one of gRPC apart, and [`follow`] folds all that an agent tells of a task into events. [`fault`] is the table
-//! of errors, read.
+//! For an agent's card ([`crate::discover`]), [`vouch`] verifies its signature, and [`skills`] makes skills of it. [`encode`] writes calls
+//! and answers as messages, [`request`] puts an operation on the wire of a binding, [`decode`] reads its answer, [`call`] reads a gRPC
+//! response, and [`follow`] folds an agent's reports of a task into events. [`fault`] reads the table of errors.
 //!
-//! Deliberately absent: connections, which interface is tried when, and everything that waits.
+//! Deliberately absent: connections, the order in which interfaces are tried, and everything that waits.
 
 pub mod call;
 pub mod decode;

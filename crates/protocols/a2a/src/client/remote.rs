@@ -1,5 +1,4 @@
-//! Under which ids an agent knows a call: its task, and the conversation that belongs to. Kept with the call, so that it is
-//! found again after a restart.
+//! An agent's own ids of a call: its task and its conversation. They are stored with the call, so that it is found again after a restart.
 
 use interlingua_model::{Json, Secret, Text};
 

@@ -1,10 +1,10 @@
-//! Skills of an agent: those its card lists, and `chat`, because every agent can be spoken to.
+//! Skills of an agent: those its card lists, and `chat`, because every agent accepts messages.
 //!
-//! A2A has no schemas. Where the agent speaks our extension, they stand there; any other skill takes one message in words. The
-//! agent's id of a skill may be any text; here it is a name, and [`theirs`] leads back.
+//! A2A has no schemas. If the agent supports our extension, they are there; any other skill takes one message in words. The agent's id of a
+//! skill may be any text; here it is a name, and [`theirs`] maps it back.
 //!
-//! Another hub's `local/read_file` is `PEER/local.read_file` here. What every hub has of its own (`hub/…`), and what that hub
-//! took from another, is not taken.
+//! Another hub's `local/read_file` is `PEER/local.read_file` here. The skills that every hub has (`hub/…`), and those which that hub
+//! imported from another, are not imported.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Signature verification of agent cards. Who signed an agent's card (section 8.4): by keys that are trusted, each for what it is
-//! trusted for. Where keys come from, and what verifies, is given.
+//! Signature verification of agent cards (section 8.4), by trusted keys, each within its scope. The source of keys and the verification
+//! function are passed in.
 //!
-//! A key that was pinned counts for any signature, by its name where it has one. A key set counts for signatures that name its
-//! place, and no others: whoever can put keys in one place says nothing about another.
+//! A pinned key is valid for any signature, by its name if it has one. A key set is valid only for signatures that name its address:
+//! control of one address proves nothing about another.
 
 use interlingua_model::peer::Vouched;
 use interlingua_model::{Json, Text};

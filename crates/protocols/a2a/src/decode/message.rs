@@ -1,4 +1,4 @@
-//! A message as a call, as more input to a task, or as an event.
+//! Decodes a message as a call, as further input to a task, or as an event.
 
 use interlingua_machines::bus::Kind;
 use interlingua_model::{

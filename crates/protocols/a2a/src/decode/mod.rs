@@ -1,8 +1,7 @@
-//! An operation as what it asks of the hub: a call, a signal to a task, or something that only A2A has. It proves nothing about who
-//! asks.
+//! Decodes an operation into a call, a signal to a task, or something that only A2A has. It does not authenticate the caller.
 //!
-//! [`message`] is the meaning of a message; every other operation is one line of [`decode`]. Which operation a frame asks for is read
-//! before, by [`crate::request`].
+//! [`message`] is the meaning of a message; every other operation is one line of [`decode`]. [`crate::request`] has determined the
+//! operation of a frame before.
 
 mod message;
 mod part;

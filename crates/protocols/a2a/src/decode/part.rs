@@ -1,4 +1,4 @@
-//! One part of a message or artifact as a part of the model.
+//! Decodes one part of a message or artifact as a part of the model.
 
 use interlingua_model::{Blob, Body, Meta, Part, Provenance, Text};
 

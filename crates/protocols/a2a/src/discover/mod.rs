@@ -1,7 +1,7 @@
-//! What an agent says of itself: its card (section 4.4, 8). [`mod@write`] makes the hub's own cards, [`read`] reads those of others in
-//! either generation, [`signature`] is who says so.
+//! Agent cards (section 4.4, 8). [`mod@write`] makes the hub's own cards, [`read`] reads those of others in either generation,
+//! [`signature`] is the signed form.
 //!
-//! Deliberately absent: where cards are fetched, how long they are used, and whose signature is trusted.
+//! Deliberately absent: where cards are fetched, how long they are cached, and whose signature is trusted.
 
 pub mod read;
 pub mod signature;

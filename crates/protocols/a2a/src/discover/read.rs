@@ -1,5 +1,5 @@
-//! An agent's card (section 4.4, 8), read: of 1.0 by `supportedInterfaces`, of 0.3 by `url`. Members nobody knows are passed
-//! over; what is wrong with a single skill or interface leaves out that one and no other.
+//! Reads an agent's card (section 4.4, 8): of 1.0 by `supportedInterfaces`, of 0.3 by `url`. Unknown members are skipped; an error in a
+//! single skill or interface omits that one and no other.
 
 use bytes::Bytes;
 use interlingua_model::json::Reader;

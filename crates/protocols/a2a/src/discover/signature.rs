@@ -1,9 +1,9 @@
-//! Signatures of cards (section 8.4): JWS (RFC 7515) without its payload, over the canonical form of the card. What signs and
-//! verifies is given; here is only what is signed.
+//! Signatures of cards (section 8.4): JWS (RFC 7515) without its payload, over the canonical form of the card. This module makes the signed
+//! bytes; signing and verifying are passed in.
 //!
-//! A signature is over what a reader of the proto sees. Two readings of that rule are in use where a card holds something
-//! empty: the specification keeps what is required or set, the official Python SDK keeps nothing empty at all. So a card is
-//! signed once for each of its forms, mostly once; one valid signature is enough for any reader.
+//! A signature is over what a reader of the proto sees. Two readings of that rule are in use where a card holds something empty: the
+//! specification keeps what is required or set, the official Python SDK keeps nothing empty at all. So a card is signed once for each of
+//! its forms, mostly once; one valid signature is enough for any reader.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,5 @@
-//! What an agent says of itself (section 4.4, 8), readable by both generations: all members of 1.0, and beside them those that
-//! a client of 0.3 looks for. Members a reader does not know are ignored in either.
+//! Writes an agent's card (section 4.4, 8), readable by both generations: all members of 1.0, and beside them those that a client of 0.3
+//! reads. Readers of either generation ignore unknown members.
 
 use interlingua_model::address::Written;
 use interlingua_model::json::write_string;

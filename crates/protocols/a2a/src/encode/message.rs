@@ -1,4 +1,4 @@
-//! An answer that is no task's: one message.
+//! Encodes an answer without a task as one message.
 
 use interlingua_model::{Body, Carried, ConversationId, Finished, Json, Loss, MessageId, Part, Way};
 

@@ -1,5 +1,5 @@
-//! What an exchange says, as A2A tells it: its events one by one ([`encode`]), a task as it stands ([`task()`]), or one message for
-//! an exchange that never became a task ([`message()`]).
+//! Encodes an exchange for A2A: its events one by one ([`encode`]), the state of a task ([`task()`]), or one message for an exchange that
+//! never became a task ([`message()`]).
 
 mod message;
 mod part;

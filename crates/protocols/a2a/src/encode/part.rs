@@ -1,4 +1,4 @@
-//! One part of the model as a part of a message or artifact.
+//! Encodes one part of the model as a part of a message or artifact.
 
 use interlingua_model::{Blob, Body, Json, Loss, LossKind, Part, Way, is_english};
 

@@ -1,4 +1,4 @@
-//! A question as the message of an interrupted state.
+//! Encodes a question as the message of an interrupted state.
 
 use interlingua_model::{Question, QuestionKind};
 

@@ -1,4 +1,4 @@
-//! The state of a task and what is said with it: one place, so that a snapshot and the events before it agree.
+//! The state of a task and its message, in one place, so that a snapshot and the events before it agree.
 
 use interlingua_machines::task::{State, Task};
 use interlingua_model::{Addressee, Fault, FaultKind, Outcome, Question, Time};

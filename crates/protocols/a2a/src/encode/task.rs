@@ -1,4 +1,4 @@
-//! A task as it stands: a snapshot for whoever asks, subscribes or gets the answer to a blocking send.
+//! Snapshot of a task, for a read, a subscription or the answer to a blocking send.
 
 use interlingua_machines::task::Task;
 use interlingua_model::{

@@ -1,4 +1,4 @@
-//! One thing that an exchange says, as an update of its task.
+//! Encodes one event of an exchange as an update of its task.
 
 use interlingua_model::{
     Channel, Chunk, Entry, Finished, Json, Loss, MessageId, Part, Piece, Provenance, Text, Time, Way,

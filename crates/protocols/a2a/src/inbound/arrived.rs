@@ -1,5 +1,5 @@
-//! What every binding takes from a request before anything in it is believed: which agent its address names, the version it
-//! says, the extensions it activates, who asks.
+//! What every binding reads from a request before it is trusted: the agent of its address, its version, the extensions it activates, and
+//! its credentials.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Cards: one for the hub, or for the peer at its front door; one for each peer. Both show what their reader may call.
+//! Serves cards: one for the hub, or for the peer that is its front door; one for each peer. Both show what their reader may call.
 
 use std::sync::Arc;
 

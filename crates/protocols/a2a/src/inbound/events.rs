@@ -1,5 +1,5 @@
-//! Publish and subscribe. Events that belong to no task: A2A has no publish and subscribe, so our extension marks a message as one,
-//! and the hub's queue of events does the rest. Whoever sends is answered that it was taken; whoever listens reads `/api/messages`.
+//! Publish and subscribe: events that belong to no task. A2A has no publish and subscribe, so our extension marks a message as an event,
+//! and the hub's event queue does the rest. The sender gets an acknowledgement; subscribers read `/api/messages`.
 
 use crate::decode::{Announcement, ReplyTo, Wants};
 use crate::encode;

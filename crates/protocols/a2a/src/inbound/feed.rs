@@ -1,4 +1,4 @@
-//! Resumable event feed. A task's events in their order, each with a number by which a client can go on after a lost connection.
+//! Resumable event feed: a task's events in their order, each with a number from which a client can resume after a lost connection.
 //!
 //! A number is that of the journal's entry, and which of the entry's events it is: `41.1`. A snapshot has the number of the last
 //! entry in it: `41`.

@@ -1,7 +1,7 @@
-//! gRPC (section 10): a service for each generation, on the hub's one port. Which agent is meant is the request's `tenant`.
+//! gRPC (section 10): a service for each generation, on the hub's one port. The request's `tenant` names the agent.
 //!
-//! A call is one message and one answer, or a stream of them; its status comes after them. A deadline ends the answer, not the
-//! task: whoever asks again finds it (section 3.1). Compression is not offered.
+//! A call is one message and one answer, or a stream of them; its status comes after them. A deadline ends the answer, not the task: a
+//! later request finds it (section 3.1). Compression is not offered.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Content links. Where content can be fetched that is too large to stand in an answer: below the agent's own address, for whoever
-//! may see the task it belongs to.
+//! Content links: content that is too large for an answer is served below the agent's own address, for callers that may see its task.
 
 use std::str::FromStr;
 

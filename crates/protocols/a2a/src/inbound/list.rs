@@ -1,4 +1,4 @@
-//! Pagination. Lists of tasks, newest status first, page by page (section 3.1.4).
+//! Pagination of tasks, newest status first (section 3.1.4).
 
 use crate::encode::{self, View};
 use crate::invalid::{Invalid, Problem};

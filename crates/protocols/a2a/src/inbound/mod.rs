@@ -1,5 +1,5 @@
-//! They call us. One agent is asked for one thing ([`Asking::perform`]); [`rpc`], [`http`] and [`grpc`] are the ways there,
-//! [`arrived`] is what they have in common, [`offered`] what an agent does at all, [`cards`] says where the agents are.
+//! Inbound A2A. [`Asking::perform`] performs one operation of one agent; [`rpc`], [`http`] and [`grpc`] are the bindings, [`arrived`] is
+//! what they have in common, [`offered`] the operations that an agent offers, [`cards`] serves the agents' cards.
 
 mod arrived;
 mod cards;

@@ -1,5 +1,5 @@
-//! Content negotiation. Which kinds of parts an agent takes from a caller, kept ready (a cache): a message whose parts say their kind
-//! is checked against it without a decision for every skill that the caller may see.
+//! Content negotiation: a cache of the media types that an agent accepts from a caller. A message whose parts declare their type is checked
+//! against it without a decision for every skill that the caller may see.
 
 use std::sync::Arc;
 use std::time::Duration;

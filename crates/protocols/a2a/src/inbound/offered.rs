@@ -1,4 +1,4 @@
-//! What an agent's card says that it does: an operation that it does not offer is refused before anything in it is understood.
+//! Operations that an agent's card offers: any other operation is refused before its content is decoded.
 
 use crate::wire::{Operation, Send};
 use crate::{Version, discover, ext};

@@ -1,6 +1,5 @@
-//! What must hold whoever is first: a subscription against what is told, a cancel against the end, one reader against another.
-//! Many tasks at once on the real store, on several threads, so that each of them meets another moment. And what is sent while
-//! nobody has anything to say.
+//! Invariants under races: a subscription against events, a cancel against the end, one reader against another. Many tasks run at once on
+//! the real store, on several threads, so that the interleavings differ. Also what is sent while a task is idle.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! JSON-RPC (section 9): `POST` to an agent's address. Errors are answers like any other, but for those a proxy must see.
+//! JSON-RPC (section 9): `POST` to an agent's address. Errors are answered with 200, except those that a proxy must see.
 
 use crate::Version;
 use crate::fault::Error;

@@ -1,4 +1,4 @@
-//! Messages: a new call, or more input to a task that waits for it; answered once, or followed.
+//! Sends of messages: a new call, or further input to a waiting task; answered once, or streamed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A feed as server-sent events, in the wrapping of its binding. A comment now and then shows that a quiet task is no dead one.
+//! A feed as server-sent events, in the format of its binding. A comment at intervals keeps the connection of a quiet task alive.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Parts, which no two dialects spell alike: by the member that is there (1.0), by `kind` (0.3 JSON-RPC), by member with the
-//! content one level further in (0.3 HTTP).
+//! Parts, which every dialect spells differently: by the member that is present (1.0), by `kind` (0.3 JSON-RPC), by member with the content
+//! one level further in (0.3 HTTP).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

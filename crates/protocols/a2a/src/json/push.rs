@@ -1,4 +1,4 @@
-//! Push configurations: flat in 1.0, one inside the other in 0.3.
+//! Push configurations: flat in 1.0, nested in 0.3.
 
 use interlingua_model::json::Reader;
 use interlingua_model::{Secret, Text};

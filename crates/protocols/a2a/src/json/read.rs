@@ -1,4 +1,4 @@
-//! Reads the data model: what a client sends, and what a server or a webhook's caller tells.
+//! Reads the data model: messages of a client, of a server, and of a webhook's caller.
 
 use bytes::Bytes;
 use interlingua_model::json::{Kind, Reader};

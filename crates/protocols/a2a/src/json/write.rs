@@ -1,4 +1,4 @@
-//! Writes the data model. Default values of members that are not required are left out (ProtoJSON).
+//! Writes the data model. Default values of members that are not required are omitted (ProtoJSON).
 
 use bytes::Bytes;
 use interlingua_model::Json;

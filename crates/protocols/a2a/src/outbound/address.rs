@@ -1,4 +1,4 @@
-//! Agent discovery and origin check (SSRF guard). Where an agent's card is, and which of the addresses in it are the agent's own.
+//! Agent discovery and origin check (SSRF guard): the address of an agent's card, and which of the addresses in it are the agent's own.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery};

@@ -1,5 +1,5 @@
-//! One outbound call, with retry and fallback. One call of an agent: sent by the first of its interfaces that takes it, again where
-//! that does no harm; its answer at once, or a [`super::follow`] that follows what comes of it.
+//! One outbound call, with retry and fallback: sent by the first interface that accepts it, again where that does no harm. The answer comes
+//! at once, or a [`super::follow`] follows the task.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ const MOST_INLINE: u64 = 16 << 20;
 /// How long an agent may take to say how a task stands, or to cancel it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An exchange under way.
+/// One call to the peer, in progress.
 pub(super) struct OutboundCall {
     pub(super) peer: Arc<A2aPeer>,
     pub(super) hub: Arc<Hub>,

@@ -1,4 +1,4 @@
-//! A stream of updates: server-sent events, each a message of its binding, or the messages of a call of gRPC.
+//! A stream of updates: server-sent events, each a message of its binding, or the messages of a gRPC call.
 
 use crate::Version;
 use crate::method::Method;

@@ -1,8 +1,8 @@
-//! Long-running outbound call. A call that goes on at the agent: its stream is followed; one that breaks off is taken up again, and
-//! where that cannot be done the agent is asked how the task stands until it has ended (section 3.6).
+//! Long-running outbound call: follows the stream of a task at the agent. A broken stream is resumed; if that is not possible, the task is
+//! polled until it has ended (section 3.6).
 //!
-//! Let go of before it has ended, the agent is told that nobody wants its task any more, unless the hub itself is stopping:
-//! what the agent knows by an id is found again after the next start.
+//! If the call is dropped before the task has ended, the agent is sent a cancel, unless the hub itself is stopping: a task with an id at
+//! the agent is found again after the next start.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! An interface by gRPC: a call there, its message or messages back, and a status behind them.
+//! A gRPC interface: a request, its message or messages back, and a status behind them.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Agent interface. One interface of an agent: a request there, and its answer or stream back. Every binding that is spoken has its
-//! own way to write and to read; what they carry is the same.
+//! One interface of an agent: sends a request and reads its answer or stream. Each supported binding encodes and decodes in its own way;
+//! the content is the same.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Cached agent card. What is known of an agent: its card as it was last read, what of it can be used, and what cannot. Kept in
-//! records, so that a hub that starts again can call the agent, and go on with what it left there, before it has read the card anew.
+//! Cached agent card: the card as it was last read, its usable parts, and the problems of the others. It is stored in records, so that a
+//! restarted hub can call the agent, and resume tasks there, before it has read the card again.
 
 use crate::client::skills;
 use crate::discover::read::{AgentCard, Binding, Scheme, decode};

@@ -1,5 +1,5 @@
-//! Conversation mapping. An agent names its own conversations (`contextId`). Which of them goes with which of ours is kept in records
-//! that expire with the conversation, by agent, address, owner and conversation: nobody is led into another's.
+//! Conversation mapping: an agent names its own conversations (`contextId`). The mapping to ours is stored in records that expire with the
+//! conversation, by agent, address, owner and conversation, so no caller gets into another's conversation.
 
 use bytes::Bytes;
 use interlingua_model::ports::Expect;

@@ -1,17 +1,16 @@
-//! We call them: an A2A agent as a peer of the hub, in either generation of the protocol.
+//! Outbound A2A: an A2A agent as a peer of the hub, in either generation of the protocol.
 //!
 //! | file | what |
 //! |---|---|
 //! | [`peer`] | the peer: its health, its configuration |
-//! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
-//! | [`trust`] | whose signature on the card counts |
-//! | [`interface`], [`grpc`], [`events`] | one interface of the card: a request there, its answer or stream back |
-//! | [`call`], [`follow`] | one call: its answer at once, or all that comes of it, also after a break |
+//! | [`address`], [`known`], [`refresh`] | the address of its card, its content, and their refresh |
+//! | [`trust`] | whose signature on the card is trusted |
+//! | [`interface`], [`grpc`], [`events`] | one interface of the card: a request, its answer or stream |
+//! | [`call`], [`follow`] | one call: its answer at once, or all its events, also after a break |
 //! | [`registered`] | agents that others register while the hub runs |
 //! | [`legs`] | the agent's own conversations beside ours |
 //!
-//! Deliberately absent: any credential or header of a caller's, redirects, webhooks, and calls sent twice that may have
-//! happened.
+//! Deliberately absent: any credential or header of a caller's, redirects, webhooks, and repeating calls that may have run.
 
 pub(crate) mod address;
 mod call;

@@ -1,5 +1,5 @@
-//! Keeps the card true: reads it when the peer is registered, from time to time after that, and when somebody saw that it is
-//! old. The card that was read before stays while a new one cannot be read or used.
+//! Refreshes the card: reads it when the peer is registered, at intervals, and when a call shows that it is old. The previous card stays
+//! while a new one cannot be read or used.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

@@ -1,8 +1,8 @@
-//! Dynamic agent registration. Agents that others register while the hub runs: by the address where their card is, or by the card
-//! itself. Each is looked at first, so that nothing is listed that could not be called.
+//! Dynamic agent registration: others register agents while the hub runs, by the address of their card, or by the card itself. Each agent
+//! is contacted first, so that every listed agent can be called.
 //!
-//! Whoever registers says where the hub goes: unless it is the hub's own user, the way leads only to addresses that anyone
-//! can reach. No credential goes with it.
+//! The registering caller chooses an address for the hub: unless it is the hub's own user, only public addresses are allowed (SSRF guard).
+//! No credential is sent.
 
 use std::sync::Arc;
 

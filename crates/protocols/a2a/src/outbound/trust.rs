@@ -1,5 +1,5 @@
-//! Key pinning for signed cards. Whose signature on an agent's card counts here: keys that configuration pins, and key sets at
-//! addresses that it names. What a card itself says of where its key is proves nothing, so no other place is looked at.
+//! Key pinning for signed cards: keys that configuration pins, and key sets at addresses that it names. A card's own statement of its key's
+//! address proves nothing, so no other address is used.
 
 use std::time::Duration;
 

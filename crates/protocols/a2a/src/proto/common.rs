@@ -1,4 +1,4 @@
-//! Messages that are the same in both generations of the proto: who an agent is and how one proves oneself to it.
+//! Messages that are the same in both generations of the proto: the identity of an agent and its authentication schemes.
 
 use super::schema::{Field, Kind, Schema, many, needed, needed_list, one, optional, text};
 

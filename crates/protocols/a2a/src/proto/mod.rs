@@ -1,11 +1,11 @@
 //! A2A in protocol buffers.
 //!
-//! The JSON of 1.0, and that of 0.3 over HTTP, is by its specification the JSON of `a2a.proto`. So a message of the proto is the
-//! same message in another coat: here it is turned into that JSON and back, by tables of the proto's fields ([`v1`], [`v03`]),
-//! and what it means is read and written in one place, [`super::json`].
+//! The JSON of 1.0, and that of 0.3 over HTTP, is by its specification the JSON of `a2a.proto`. So a message of the proto is converted to
+//! that JSON and back, by tables of the proto's fields ([`v1`], [`v03`]), and its meaning is read and written in one place,
+//! [`super::json`].
 //!
-//! Two things the coat does not fit. Numbers inside `google.protobuf.Value` are doubles: one that none can hold is carried as
-//! text. And two members of a `oneof`, of which protobuf readers take the last, are refused like in JSON.
+//! There are two exceptions. Numbers inside `google.protobuf.Value` are doubles: a number that no double can hold is carried as text. And
+//! two members of a `oneof`, of which protobuf readers take the last, are refused like in JSON.
 
 mod common;
 mod read;

@@ -1,7 +1,7 @@
-//! A message of the proto as JSON.
+//! Converts a message of the proto to JSON.
 //!
-//! A field may stand anywhere in a message and a list may be scattered over it. So a message is gone over once for each field
-//! that is there; nothing is collected, and what hostile bytes cost is bounded by their length.
+//! A field may be anywhere in a message, and the items of a list may be scattered over it. So a message is scanned once for each field in
+//! it; nothing is collected, and the cost of hostile bytes is bounded by their length.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
-//! What a message of the proto has, as far as its JSON goes: numbers, names, kinds. The tables stand in [`super::v1`] and
-//! [`super::v03`].
+//! Schema of the proto's messages, as far as JSON needs it: numbers, names, kinds. The tables are in [`super::v1`] and [`super::v03`].
 
 /// A message of the proto.
 #[derive(Debug)]

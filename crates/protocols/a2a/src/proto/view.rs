@@ -1,5 +1,4 @@
-//! A card as a reader of `a2a.proto` has it (section 8.4.1): members the proto knows, without those that say nothing but a
-//! default. That is what a signature is over.
+//! The signed view of a card, as a reader of `a2a.proto` sees it (section 8.4.1): members that the proto knows, without default values.
 
 use interlingua_model::Json;
 use interlingua_model::json::{Kind as Is, Reader, write_string};

@@ -1,4 +1,4 @@
-//! JSON as a message of the proto. Members the proto does not have are left out.
+//! Converts JSON to a message of the proto. Members that the proto does not have are omitted.
 
 use interlingua_model::json::{Kind as Is, Reader};
 

@@ -1,5 +1,4 @@
-//! Stored webhook. What is kept of a webhook: sealed, because it holds credentials, in a record that expires some time after the
-//! task.
+//! Stored webhook: sealed, because it holds credentials, in a record that expires some time after the task.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Webhook delivery with retry. Tells one webhook one task: each event until it is taken, then the next. A webhook that does not
-//! answer holds up nobody else.
+//! Webhook delivery with retry: sends the events of one task to one webhook, each until it is accepted, then the next. A webhook that does
+//! not answer delays no other.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! SSRF guard for webhooks. Webhook addresses are chosen by callers: the hub must not be sent to what only it can reach (section
-//! 13.2).
+//! SSRF guard for webhooks. Callers choose webhook addresses: they must not lead to what only the hub can reach (section 13.2).
 
 use http::Uri;
 use interlingua_model::{Fault, FaultKind};

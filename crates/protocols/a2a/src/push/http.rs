@@ -1,5 +1,4 @@
-//! Webhook HTTP client. The client that calls webhooks: names are resolved through the guard, redirects are not followed, proxies not
-//! used.
+//! HTTP client for webhooks: names are resolved through the guard, redirects are not followed, proxies are not used.
 
 use std::time::Duration;
 

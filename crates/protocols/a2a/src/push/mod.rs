@@ -1,11 +1,10 @@
-//! Push notifications (section 3.5.3, 4.3): a webhook is told a task's events, in their order, until each was taken.
+//! Push notifications (section 3.5.3, 4.3): a webhook is sent a task's events, in their order, until each is accepted.
 //!
-//! [`config`] is what was asked for, sealed in a record with how far it was told; the queue of a webhook is the task's own
-//! journal from there, so nothing is lost with the hub. [`deliver`] tells one webhook, [`guard`] keeps the hub from being sent
-//! to addresses inside.
+//! [`config`] is the webhook, sealed in a record with its delivery position; the queue of a webhook is the task's own journal from there,
+//! so nothing is lost with the hub. [`deliver`] delivers to one webhook, [`guard`] refuses internal addresses.
 //!
-//! Whether whoever asked for it may still hear of the task is decided at every delivery, as it is when they ask themselves: by
-//! their credential and by the rules.
+//! Every delivery checks again, by credential and rules, whether the caller that registered the webhook may still read the task, as for its
+//! own requests.
 //!
 //! Deliberately absent: order between two webhooks, and redirects.
 

@@ -1,4 +1,4 @@
-//! The `a2a:` block: what this hub offers to A2A clients.
+//! The section `a2a`: what this hub offers to A2A clients.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

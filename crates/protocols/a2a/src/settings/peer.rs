@@ -1,4 +1,4 @@
-//! How an A2A agent is reached.
+//! Settings of an A2A agent.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What the configuration asks of the `a2a:` block and of a peer: mostly what types cannot say, that is what the hub's own cards
-//! need, and how agents are reached and believed.
+//! Validation of the section `a2a` and of a peer beyond their types: the requirements of the hub's own cards, and how agents are reached
+//! and trusted.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the events of a task are told as, and that a snapshot tells the same.
+//! The events of a task as updates, and the same in a snapshot.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Files and bytes beside the frames: a text frame says what comes, a binary frame brings it.
+//! File transfer beside the frames: a text frame announces what follows, a binary frame carries it.
 //!
-//! Both sides must have agreed on it; nothing here is spoken where they have not. A file is announced, sent in chunks and
-//! closed with its MD5. The receiver checks sizes, order, count and sum, and holds one chunk at a time. Text frames of this
-//! extension have a space after `:` and `,` and escape what is not ASCII, as their Python writer does.
+//! It is used only where both sides have agreed on it. A file is announced, sent in chunks and closed with its MD5. The receiver checks
+//! sizes, order, count and checksum, and holds one chunk at a time. Text frames of this extension have a space after `:` and `,` and escape
+//! what is not ASCII, as their Python writer does.
 
 use bytes::Bytes;
 use interlingua_model::Text;

@@ -1,4 +1,4 @@
-//! What a device is told to do, as calls of the skills it has.
+//! Converts the commands of a device to calls of its skills.
 
 use interlingua_model::{Ask, Call, Deadline, DeadlineBy, Input, Json, MessageId, SkillId, Target, Time, Wire};
 

@@ -1,4 +1,4 @@
-//! One connection to a server, as long as it takes: connect, register, beat, notice death, wait, again.
+//! Connection to one server, permanently: connect, register, send heartbeats, detect a lost connection, wait, reconnect.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! A device: it registers, does the COMMANDs it is given one after the other, and sends back what came of each.
+//! Device client: registers, executes COMMANDs one after the other, and sends back the results of each.
 //!
-//! Every COMMAND gets results, whatever happens to it, and none is done twice: one that comes again because the connection
-//! broke is answered with what it gave. With the wider profile, work goes on while the connection is gone.
+//! Every COMMAND gets results, whatever happens to it, and none is executed twice: one that is sent again because the connection broke is
+//! answered with its earlier results. With the wider profile, work continues while the connection is down.
 
 use std::collections::{BTreeMap, VecDeque};
 

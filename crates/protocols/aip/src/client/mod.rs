@@ -1,8 +1,8 @@
-//! The other ends of a connection: a device that does what it is told, and an orchestrator that asks a server for tasks.
+//! Client side of a connection: a device that executes commands, and an orchestrator that sends tasks to a server.
 //!
-//! Machines without sockets, like the server's: what happened and the time come in, what to do goes out. Both stand on a
-//! [`connection::ClientConnection`], which connects, registers, sends heartbeats, notices death and comes back. Whoever listens to effects cannot
-//! hold up a reconnection: it is the machine that decides, and it never waits. [`commands`] reads what a device is told to do.
+//! These are machines without sockets, like the server's: events and the time come in, effects go out. Both use a
+//! [`connection::ClientConnection`], which connects, registers, sends heartbeats, detects a lost connection and reconnects. A consumer of
+//! effects cannot delay a reconnection: the machine decides, and it never waits. [`commands`] reads the commands of a device.
 
 pub mod commands;
 pub mod connection;

@@ -1,7 +1,7 @@
 //! An orchestrator's connection to the server of one device.
 //!
-//! The wire says neither which task an acknowledgement nor which an error belongs to when it names none, so that only one task
-//! at a time waits to be acknowledged; the others wait behind it.
+//! The protocol does not name the task of every acknowledgement or error, so only one task at a time waits to be acknowledged; the others
+//! queue behind it.
 
 use std::collections::{BTreeSet, VecDeque};
 

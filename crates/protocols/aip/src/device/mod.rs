@@ -1,7 +1,7 @@
-//! This program as a device of somebody's server: what the hub inside it offers are its tools.
+//! This program as a device of another server: the skills of the hub inside it are its tools.
 //!
-//! [`Device::run`] holds the connection, as long as it takes; [`tools`] lists and runs what it is told to do. How the machine is
-//! goes out when it is asked for, and by itself when it changed. On a path that ends in `/aip/ws` the wider profile is spoken.
+//! [`Device::run`] maintains the connection; [`tools`] lists and runs the tools. The state of the machine is sent on request, and when it
+//! changed. On a path that ends in `/aip/ws` the wider profile is used.
 
 mod tools;
 

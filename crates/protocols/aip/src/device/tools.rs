@@ -1,5 +1,5 @@
-//! The skills of the hub inside a device as its tools, and COMMANDs as calls of them: in order, one result for each action,
-//! and the rest skipped once one failed.
+//! The skills of the hub inside a device as its tools, and COMMANDs as calls of them: in order, one result for each action, and the rest
+//! skipped after a failure.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Custom messages. Frames of kinds that the protocol does not have, from somebody who was let in: files, kinds that configuration
-//! leads to skills, and kinds of a program that embeds the hub. Anything else is refused where it came.
+//! Custom messages from an authenticated client: files, types that configuration maps to skills, and types of a program that embeds the
+//! hub. Any other type is refused.
 
 use std::sync::Arc;
 

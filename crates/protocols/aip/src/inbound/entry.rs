@@ -1,5 +1,4 @@
-//! Authentication of devices and orchestrators. Who is let in: with the key of all, with a device's own, with a token of the hub's,
-//! or as its own user.
+//! Authentication of devices and orchestrators: by the shared key, by a device's own key, by a token of the hub, or as its own user.
 
 use crate::wire::{ClientMessage, ClientType};
 use axum::extract::Query;

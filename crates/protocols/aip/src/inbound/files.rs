@@ -1,8 +1,8 @@
-//! File transfer. Files beside the frames (the binary extension), for clients of the wider profile: what they send is kept as an
-//! artifact of theirs, and what they may read they can ask for.
+//! File transfer (the binary extension), for clients of the wider profile: a received file is stored as an artifact of the client, and a
+//! client can request artifacts that it may read.
 //!
-//! A file is taken chunk by chunk into the store; of a connection one at a time is under way. One that breaks a rule leaves
-//! nothing. `{"type": "file_request", "artifact": ID}` is answered with the file in the same form.
+//! A file is written to the store chunk by chunk; a connection transfers one at a time. A transfer that breaks a rule stores nothing.
+//! `{"type": "file_request", "artifact": ID}` is answered with the file in the same form.
 
 use crate::binary::{Broken, CHUNK, Heading, Receiving, Sending, Start};
 use crate::custom::Custom;

@@ -1,6 +1,6 @@
-//! The small HTTP interface of the Python server, answer for answer: who is connected, a task for a device, what came of it.
+//! The small HTTP interface of the Python server, with the same answers: connected clients, a task for a device, the result of a task.
 //!
-//! A task may name any peer of the hub, too: it is then opened here, and its result is found by its name all the same.
+//! A task may also name any peer of the hub: it is then opened here, and its result is found by its name all the same.
 
 use std::sync::Arc;
 

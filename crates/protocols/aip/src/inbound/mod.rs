@@ -1,8 +1,7 @@
-//! They come to us: devices and orchestrators over WebSockets at `/ws` and `/aip/ws`, programs over a little HTTP.
+//! Inbound AIP: devices and orchestrators over WebSockets at `/ws` and `/aip/ws`, programs over a small HTTP interface.
 //!
-//! [`entry`] decides who is let in, [`socket`] is one connection, [`custom_messages`] what is
-//! said in frames of other kinds, [`files`] what comes in binary ones, [`http`] the interface of the Python server:
-//! `/api/clients`, `/api/dispatch`, `/api/task_result/{name}`, `/api/health`.
+//! [`entry`] authenticates, [`socket`] is one connection, [`custom_messages`] handles frames of other types, [`files`] binary frames,
+//! [`http`] the interface of the Python server: `/api/clients`, `/api/dispatch`, `/api/task_result/{name}`, `/api/health`.
 
 mod custom_messages;
 mod entry;

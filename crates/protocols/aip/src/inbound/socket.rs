@@ -1,7 +1,7 @@
-//! One connection: frames in, frames out, and whether it still lives.
+//! One WebSocket connection: frames in, frames out, and liveness.
 //!
-//! Frames of a connection are taken in their order. Until the server has let it in, what comes early waits, and not much of it.
-//! `/aip/ws` is the same with the wider profile for everybody.
+//! Frames of a connection are processed in their order. Until the server has registered the client, early frames wait in a small queue.
+//! `/aip/ws` is the same with the wider profile for every client.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! A device behind somebody else's server: this hub is the orchestrator that asks for tasks there.
+//! A device behind another server: this hub is the orchestrator that sends tasks there.
 //!
-//! One connection for each device, as the wire wants it, held by one task which runs as long as the peer is registered. A task
-//! that the server refused was never begun; one whose connection went may have happened.
+//! There is one connection for each device, as the protocol requires, held by one task that runs as long as the peer is registered. A task
+//! that the server refused was never begun; one whose connection was lost may have run.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

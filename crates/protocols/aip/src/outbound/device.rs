@@ -1,7 +1,7 @@
 //! A device of this hub as a peer: each of its tools is a skill, and `do` takes words.
 //!
-//! A call that belongs to a task which works on the device already goes out in that task's session; any other has a session of
-//! its own, which begins and ends with it.
+//! A call that belongs to a task which already works on the device uses that task's session; any other has a session of its own, which
+//! begins and ends with it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! We call them: a device of this hub ([`device`], [`plan`]), or one behind another server ([`constellation`]).
-//! [`show_devices`] registers the first as peers.
+//! Outbound AIP: calls a device of this hub ([`device`], [`plan`]), or one behind another server ([`constellation`]). [`show_devices`]
+//! registers the first as peers.
 //!
-//! Both are live exchanges that go on by themselves ([`interlingua_net::client::going`]); to let go of one is to tell the device to stop.
+//! Both are live exchanges that run by themselves ([`interlingua_net::client::going`]); dropping one sends the device a stop.
 
 mod constellation;
 pub(super) mod device;

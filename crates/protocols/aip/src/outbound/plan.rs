@@ -1,8 +1,7 @@
-//! A task told in words, at a device: what is done, by whom it is planned.
+//! A task in words for a device, and its planning.
 //!
-//! A list of commands is done as it stands. Otherwise the configured planner, an agent like any other, is given the words and
-//! calls the device's tools as it calls any skill; without one, the words must fit one of the tools, as words to a peer without an
-//! agent do.
+//! A list of commands is executed as it is. Otherwise the configured planner, an agent like any other, receives the words and calls the
+//! device's tools as it calls any skill; without a planner, the words must match one of the tools, as words to a peer without an agent do.
 
 use std::sync::Arc;
 

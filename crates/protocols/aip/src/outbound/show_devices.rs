@@ -1,4 +1,4 @@
-//! Shows the devices that the registrar knows as peers of the hub, many at a time.
+//! Registers the devices of the registrar as peers of the hub, many at a time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How many bytes the ends of tasks take whose askers are away: of all askers together, and of one.
+//! Bytes of task ends whose requesters are disconnected: of all requesters together, and of one.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Who is connected, by role and id: an orchestrator and a device may be called the same and are not the same.
+//! Connected clients by role and id: an orchestrator and a device may have the same name and are distinct.
 
 use std::collections::{BTreeMap, BTreeSet};
 

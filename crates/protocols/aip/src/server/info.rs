@@ -1,4 +1,4 @@
-//! What is known of a device, and how it is asked.
+//! Information about a device, and the requests for it.
 
 use super::clients::Name;
 use super::{Connection, Effect, Pull, Server, Sight, Timer};

@@ -1,13 +1,12 @@
-//! The rules of a server that devices and constellations are connected to: who is there, whose a session is, which results
-//! count, and what happens to the rest when somebody leaves.
+//! Rules of a server for devices and constellations: connections, session ownership, valid results, and cleanup when a client leaves.
 //!
-//! A machine without sockets: [`Server::step`] takes what happened and the time and returns what to do. Nothing of it is kept
-//! over a restart, because connections are not; what must survive (tasks, their outcomes) is kept by the hub, which is told by
-//! effects. Every map has a bound.
+//! A machine without sockets: [`Server::step`] takes an event and the time and returns effects. Nothing of it is stored over a restart,
+//! because connections are not; what must survive (tasks, their outcomes) is stored by the hub, which is informed by effects. Every map has
+//! a bound.
 //!
-//! Where it does better than the Python server, a Python client cannot tell: a half-open device is probed and taken over
-//! instead of locked out, refused tasks end, a session ends with its device whoever asked for it, commands of a session go
-//! out one after the other. A device of the wider profile that comes back in time takes its sessions up again.
+//! Its improvements over the Python server are invisible to a Python client: a half-open device is probed and taken over instead of locked
+//! out, refused tasks end, a session ends with its device whoever requested it, commands of a session are sent one after the other. A
+//! device of the wider profile that comes back in time resumes its sessions.
 
 mod away;
 mod clients;

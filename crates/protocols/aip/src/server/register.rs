@@ -1,4 +1,4 @@
-//! Who comes and who goes.
+//! Registration and disconnection of clients.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tasks and what devices are told to do for them.
+//! Tasks, and the commands that devices receive for them.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! Server state. Where sockets, tasks and devices meet: the server's rules behind a short lock, and everything they say to do.
+//! Server runtime: holds the server's rules behind a short lock and carries out their effects on sockets, tasks and devices.
 //!
-//! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
-//! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.
+//! Frames, closes and orders are queued under the lock, so that they are sent in the order of the rules; whatever may wait (opening a task,
+//! describing a peer) is done after it. Nothing is awaited with the lock held.
 
 mod own_session;
 pub(crate) mod task;

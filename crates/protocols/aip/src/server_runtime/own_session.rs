@@ -1,4 +1,4 @@
-//! Sessions of the hub's own with a device: one that a call has, and one in which the device is asked for its tools.
+//! Sessions of the hub itself with a device: for a call, and for listing the device's tools.
 
 use std::sync::Arc;
 use std::time::Duration;

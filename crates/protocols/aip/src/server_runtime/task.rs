@@ -1,4 +1,4 @@
-//! A task that a client asked for: opened like any call, followed to its end, and told.
+//! A task that a client requested: opened like any call, followed to its end, and reported.
 
 use std::sync::Arc;
 

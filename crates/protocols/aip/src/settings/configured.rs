@@ -1,4 +1,4 @@
-//! The `aip:` block: how devices and orchestrators come in; and a peer that is a device behind somebody else's server.
+//! The section `aip`: how devices and orchestrators connect; and a peer that is a device behind another server.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Tasks, commands, results and ends, to the model and back, with what is lost on the way.
+//! Tasks, commands, results and ends, to the model and back, with their losses.
 
 use std::time::Duration;
 

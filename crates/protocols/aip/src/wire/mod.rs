@@ -1,7 +1,7 @@
-//! The two kinds of frames and what they are made of, as the Python implementation declares them.
+//! The two kinds of frames and their members, as the Python implementation declares them.
 //!
-//! `type` and `status` are the only members a frame must have. A frame is read with members left out, unknown members are
-//! passed over, words are matched exactly and in lower case. It is written with every member, nulls included.
+//! `type` and `status` are the only required members of a frame. Other members may be absent, unknown members are skipped, words are
+//! matched exactly and in lower case. A frame is written with every member, nulls included.
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! Breadth first through all states of a model, each looked at once. What breaks a rule is told with the shortest way to it.
+//! Breadth-first exploration of all states of a model, each visited once. A violation is reported with the shortest path to it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Debug;

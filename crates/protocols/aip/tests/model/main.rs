@@ -1,5 +1,5 @@
-//! The pure machines of sessions and of plans, explored exhaustively up to a stated bound: every state that the real code can be
-//! in, reached by every order of what may happen to it, is looked at once.
+//! Exhaustive exploration of the pure machines of sessions and of plans up to a stated bound: every reachable state of the real code, by
+//! every order of events, is visited once.
 //!
 //! | model | what moves | bound | states |
 //! |---|---|---|---|

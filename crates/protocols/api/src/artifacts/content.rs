@@ -1,4 +1,4 @@
-//! The bytes of an artifact: streamed out of the store and into it, whole or a part.
+//! The bytes of an artifact: streamed from the store and into it, whole or a part.
 
 use std::sync::Arc;
 

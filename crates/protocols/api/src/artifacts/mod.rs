@@ -1,6 +1,6 @@
-//! `/api/artifacts`: what agents share and what tasks made, for those who may read it.
+//! `/api/artifacts`: artifacts that agents share and tasks made, for callers that may read them.
 //!
-//! [`content`] is the bytes, [`range`] which of them are wanted.
+//! [`content`] is the bytes, [`range`] selects a part of them.
 
 mod content;
 mod range;

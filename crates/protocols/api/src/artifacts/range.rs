@@ -1,5 +1,5 @@
-//! Range requests. Which bytes are wanted (RFC 9110, sections 13 and 14): one range, or all. What asks for several is given
-//! all, as the section allows.
+//! Range requests (RFC 9110, sections 13 and 14): one range, or everything. A request for several ranges gets everything, as the section
+//! allows.
 
 use http::HeaderMap;
 use http::header::{IF_NONE_MATCH, IF_RANGE, RANGE};

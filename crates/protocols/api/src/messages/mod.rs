@@ -1,8 +1,8 @@
 //! `/api/messages`: messages between agents.
 //!
-//! Whatever is sent is answered with a message: to a request or a query the response of whoever it was for, to anything else
-//! that it was taken. [`post`] takes a message to where it is for, [`call`] makes the calls, [`reading`] shows an agent what
-//! waits for it and subscribers what was published.
+//! Every message is answered with a message: a request or a query with the response of its receiver, anything else with an acknowledgement.
+//! [`post`] routes a message to its receiver, [`call`] makes the calls, [`reading`] shows an agent its pending messages and subscribers the
+//! published events.
 
 mod call;
 mod post;

@@ -1,4 +1,4 @@
-//! Inboxes and published events: as a stream, or a page of what is there.
+//! Inboxes and published events: as a stream, or a page.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! JSON of events. What goes out of an exchange. As server-sent events the name is `event:`, the number `id:`, and `data:` is
-//! what stands under `data` here; in a list each is one object.
+//! JSON of events. In server-sent events the name is `event:`, the number `id:`, and the content of `data` here is `data:`; in a list each
+//! event is one object.
 
 use interlingua_model::{
     Channel, Chunk, Event, Finished, How, Json, Level, Loss, Outcome, Piece, Route, Step, Text, Time, Usage,

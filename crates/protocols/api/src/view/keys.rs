@@ -1,4 +1,4 @@
-//! JSON of the hub's keys for its Owner: which there are, never the keys themselves.
+//! JSON of the hub's keys for its Owner: their metadata, never the keys themselves.
 
 use interlingua_keys::KeyInfo;
 use interlingua_model::ports::Counts;

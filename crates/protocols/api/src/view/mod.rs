@@ -1,7 +1,7 @@
-//! The JSON of `/api`. Each type is made from one of core's by `From`, and read again by the client commands.
+//! The JSON of `/api`. Each type is made from one of the model's by `From`, and read again by the client commands.
 //!
-//! Rules: lower-case names with underscores, absent rather than null, times in RFC 3339, ids as text, numbers of people's
-//! data as they were written. No field holds a token or a secret, nor the cause of a fault.
+//! Rules: lower-case names with underscores, absent rather than null, times in RFC 3339, ids as text, numbers of people's data as they were
+//! written. No field holds a token or a secret, nor the cause of a fault.
 
 mod artifact;
 mod bus;

@@ -1,4 +1,4 @@
-//! JSON of tasks. Exchanges as they stand: an answer, a task, a conversation, a line of the audit; and a page of any of them.
+//! JSON of the state of exchanges: an answer, a task, a conversation, a line of the audit log; and a page of any of them.
 
 use interlingua_machines::task::{State, Task};
 use interlingua_model::Conversation;

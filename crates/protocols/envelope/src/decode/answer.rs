@@ -1,8 +1,8 @@
-//! Answers to questions, brought in `metadata`.
+//! Answers to questions, in `metadata`.
 //!
-//! `confirmation {id, approve}` says yes or no to exactly one pending call. `answer {id, …}` answers the other
-//! kinds of question: with a `value` (an object is taken as arguments, anything else as words), a `token`, `visited: true`
-//! or `declined: true`. The id names the question and with it the task.
+//! `confirmation {id, approve}` approves or declines exactly one pending call. `answer {id, …}` answers the other kinds of question:
+//! with a `value` (an object is taken as arguments, anything else as words), a `token`, `visited: true` or `declined: true`. The id names
+//! the question and with it the task.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{Answer, Input, Json, MessageId, QuestionId, Secret, Signal, TaskId};

@@ -1,5 +1,5 @@
-//! `content.messages`: a chat in the form models are spoken to, a list of `{role, content}`. The last message is what is
-//! said now, those before it are history.
+//! `content.messages`: a chat in the format of model APIs, a list of `{role, content}`. The last message is the current one, those before
+//! it are history.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{Body, Input, Json, Loss, LossKind, Part, Provenance, Role, Trust, Turn};

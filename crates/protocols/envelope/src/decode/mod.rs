@@ -1,11 +1,11 @@
-//! From a message to the model.
+//! Decodes a message into the model.
 //!
-//! A request with tool calls becomes a group of calls that run together; one with `content.messages` and no tool calls is
-//! a chat with the front door; one that brings an answer settles a question; a notification asks for nothing. Everything
-//! else is refused: a request with nothing in it, and a response or error nobody waits for.
+//! A request with tool calls becomes a group of calls that run together; one with `content.messages` and no tool calls is a chat with the
+//! front door; one with an answer settles a question; a notification needs no answer. Everything else is refused: an empty request,
+//! and a response or error that nobody waits for.
 //!
-//! What is decided elsewhere: who asks (`control.auth_token` is handed on as a credential and proves nothing), whether the
-//! session is alive, and whether the hub routes at all.
+//! Decided elsewhere: the principal (`control.auth_token` is passed on as a credential and proves nothing), whether the session is alive,
+//! and whether the hub routes at all.
 
 mod answer;
 mod chat;

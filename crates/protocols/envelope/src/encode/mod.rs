@@ -1,13 +1,12 @@
-//! From the model to messages.
+//! Encodes the model into messages.
 //!
-//! [`encode()`] tells an entry of one call; an [`Encoder`] holds what was told to its request so far. Each call of the request
-//! is a lane; a lane has exactly one last response, which carries one tool result, and the last of all lanes is marked
-//! `final` (H-10). Responses copy the tokens of their request, but the turn is the hub's (R-11, R-12, H-09); all responses to one
-//! request carry the same turn.
+//! [`encode()`] encodes an entry of one call; an [`Encoder`] holds what was sent for its request so far. Each call of the request is a
+//! lane; a lane has exactly one last response, which carries one tool result, and the last of all lanes is marked `final` (H-10).
+//! Responses copy the tokens of their request, but the turn is the hub's (R-11, R-12, H-09); all responses to one request carry the same
+//! turn.
 //!
-//! Lanes that run together finish in any order. Whoever wants final responses in the order of the calls, as a reply
-//! that is one JSON array does, hands the lanes' events over in that order; `seq` is the order in which they were handed
-//! over.
+//! Lanes that run together finish in any order. For final responses in the order of the calls, as in a reply that is one JSON array,
+//! pass the lanes' events in that order; `seq` is the order in which they were passed.
 
 mod output;
 mod question;

@@ -1,4 +1,4 @@
-//! What a call gave, as one JSON value.
+//! Encodes the output of a call as one JSON value.
 //!
 //! Structured output goes as it is; whatever stands beside it and does not repeat it is told in `metadata`. Text alone is a string, blocks
 //! joined by newlines. Anything else, and text that has a name, is an object with the text as `output` and every piece in

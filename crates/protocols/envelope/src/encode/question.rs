@@ -1,5 +1,5 @@
-//! A question as it stands in `metadata` of a pending response: a confirmation to be approved, or a question to be
-//! answered. `decode::answer` reads what comes back.
+//! A question in `metadata` of a pending response: a confirmation to be approved, or a question to be answered. `decode::answer`
+//! reads the reply.
 
 use interlingua_model::json::write_string;
 use interlingua_model::{Addressee, Choice, Question, QuestionKind};

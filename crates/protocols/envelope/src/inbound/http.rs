@@ -1,5 +1,5 @@
-//! `POST /nlip/route`: a JSON array of responses, or server-sent events where the caller accepts them, one response in each.
-//! A notification is answered with 202 and no body; a message refused whole with its one error and a status of its own.
+//! `POST /nlip/route`: a JSON array of responses, or server-sent events with one response each, if the caller accepts them. A notification
+//! is answered with 202 and no body; a message that is refused whole gets one error and a status of its own.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! They call us: one message in; a list of responses, or a stream of them, out.
+//! Inbound envelope: one message in; a list of responses, or a stream of them, out.
 //!
-//! `read`, `authenticate`, `decode`, the session, the hub's door, `encode`, in this order. A message that is refused whole
-//! leaves no trace: nothing of it is tracked before it is known who asks and what for.
+//! The steps are `read`, `authenticate`, `decode`, the session, the call to the hub, `encode`, in this order. A message that is refused
+//! whole leaves no trace: nothing of it is tracked before its principal and its purpose are known.
 
 pub mod http;
 mod parallel;

@@ -1,7 +1,7 @@
-//! The calls of one request, run together up to a limit, each for itself: a lane has events of its own and one end, and
-//! what one does is nothing to the others.
+//! Runs the calls of one request in parallel up to a limit. Each is a lane with events of its own and one end, and lanes do not affect each
+//! other.
 //!
-//! Dropping the answer drops its lanes, and with them what they run.
+//! Dropping the answer drops its lanes, and with them the running calls.
 
 use std::sync::Arc;
 

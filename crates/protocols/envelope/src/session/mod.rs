@@ -1,13 +1,12 @@
-//! A session: what links a caller's requests when its wire has tokens for that. Pure rules; the record itself is kept
-//! behind [`interlingua_model::ports::Records`].
+//! Rules of a session, which links a caller's requests if its protocol has tokens for that. The rules are pure; the record itself is behind
+//! [`interlingua_model::ports::Records`].
 //!
-//! An id is a name and a token is a proof. A session belongs to its owner, and naming it proves nothing: a proven owner is
-//! known by who it is, an Anonymous one only by the session's token. Tokens are 256 random bits, kept as SHA-256, compared
-//! in constant time, replaced after a while; the one before stays good for a grace, so that a lost response locks nobody
-//! out.
+//! An id is a name and a token is a proof. A session belongs to its owner, and naming it proves nothing: an authenticated owner is
+//! recognised by its principal, an Anonymous one only by the session's token. Tokens are 256 random bits, stored as SHA-256, compared in
+//! constant time, and rotated; the previous token stays valid for a grace period, so that a lost response locks nobody out.
 //!
-//! The turn is counted here and nowhere else; what a caller says of it is only compared. Time is passed in: whoever calls
-//! must take it from a clock that does not jump, and a time before the last activity is taken as that activity's.
+//! The turn is counted here and nowhere else; the caller's own count is only compared. Time is passed in: the caller must take it from a
+//! clock that does not jump, and a time before the last activity is taken as that activity's.
 
 mod recent;
 #[cfg(test)]

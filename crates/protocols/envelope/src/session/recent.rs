@@ -1,5 +1,5 @@
-//! The last messages of a session, as marks: four bytes of each id's digest. Enough to know one again, and small enough
-//! to keep a hundred of them in every session.
+//! The last messages of a session: four bytes of each id's digest, enough to recognise a message again, and small enough to store a hundred
+//! in every session.
 
 use std::collections::VecDeque;
 

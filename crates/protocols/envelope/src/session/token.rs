@@ -1,4 +1,4 @@
-//! Tokens as they are kept: never themselves.
+//! Stored form of tokens: their hash, never the tokens themselves.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The sheet's requirements, one test for each that can be seen here; those of sessions are tested in core, those of
-//! running tools where tools run.
+//! The sheet's requirements, one test for each that is visible here; those of sessions are tested with the session rules, those of running
+//! tools where tools run.
 
 mod decode;
 mod ecma;

@@ -1,4 +1,4 @@
-//! The corpus that fuzzing starts from, replayed: what holds for arbitrary bytes holds for these.
+//! Replays the fuzzing corpus: what holds for arbitrary bytes holds for these.
 
 use std::path::PathBuf;
 

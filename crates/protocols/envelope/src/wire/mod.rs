@@ -1,8 +1,8 @@
-//! The envelope as it travels: five objects, two lists and no more. Names, defaults and nulls are those of the seed's
-//! schema (`format`, `control`, `token`, `content`, `tool_calls`, `tool_results`, `metadata`).
+//! The envelope on the wire: five objects, two lists and no more. Names, defaults and nulls are those of the seed's schema (`format`,
+//! `control`, `token`, `content`, `tool_calls`, `tool_results`, `metadata`).
 //!
-//! [`read()`] is the only way in and [`Message::to_bytes`] the only way out. Nothing here knows what a message is for; that
-//! is the business of `decode` and `encode`.
+//! [`read()`] is the only decoder and [`Message::to_bytes`] the only encoder. Nothing here knows the purpose of a message; `decode` and
+//! `encode` do.
 
 mod native;
 mod read;

@@ -1,4 +1,4 @@
-//! Tool calls as models and their libraries write them, read as calls of the envelope.
+//! Reads tool calls in the formats of models and their libraries as calls of the envelope.
 //!
 //! | form | members |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | providers that write `function_call` | `type`, `call_id`, `name`, `arguments` |
 //! | built-in tools | `tool_name`, `parameters`, `options: {require_confirmation}` |
 //!
-//! A name or arguments may stand in two places of one call only if both say the same: which tool runs is never guessed. A
-//! native call without an id is called after its place in the message, so that a message that is sent again means the same calls.
+//! A name or arguments may be in two places of one call only if both are equal: which tool runs is never guessed. A native call without an
+//! id is named after its position in the message, so that a repeated message means the same calls.
 
 use interlingua_model::json::Reader;
 use interlingua_model::{Json, Text};

@@ -1,9 +1,8 @@
 //! Reads a message in one pass over its bytes.
 //!
-//! Two rules that the seed leaves open. Null is the same as absent, for every member. A member the schema does not know is
-//! passed over and told as a loss. What cannot be understood is refused and never guessed: unknown message types,
-//! encodings, compressions, content types and versions, negative numbers, and whatever exceeds a limit
-//!
+//! Two rules that the seed leaves open: null is the same as absent, for every member; a member that the schema does not know is skipped and
+//! reported as a loss. What cannot be understood is refused and never guessed: unknown message types, encodings, compressions, content
+//! types and versions, negative numbers, and whatever exceeds a limit.
 
 use bytes::Bytes;
 use interlingua_model::json::{DEFAULT_DEPTH, Kind, Reader};

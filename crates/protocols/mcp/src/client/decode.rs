@@ -1,4 +1,4 @@
-//! What came of a call: its outcome, questions that end its request, or a task of the server's.
+//! Decodes the result of a call: its outcome, questions that end its request, or a task of the server.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{Version, fault};
 use interlingua_wire::members::Members;
 use interlingua_wire::rpc;
 
-/// How a server is heard.
+/// What is known of the request when a server's reply is decoded.
 #[derive(Debug, Clone)]
 pub struct ReplyContext {
     pub peer: PeerId,

@@ -1,4 +1,4 @@
-//! What the hub says to a server: one message each, complete with its id.
+//! Encodes the hub's messages to a server, each complete with its id.
 
 use bytes::Bytes;
 use interlingua_model::{

@@ -1,4 +1,4 @@
-//! What a server says of itself and lists: `initialize` and `server/discover` results, and pages of lists.
+//! Decodes a server's description of itself and its lists: `initialize` and `server/discover` results, and pages of lists.
 
 use interlingua_model::{Json, Text};
 

@@ -1,9 +1,9 @@
-//! The client's side: the hub calls an MCP server, of either era.
+//! The client side: the hub calls an MCP server, of either era.
 //!
-//! [`encode`] writes what goes out, with what HTTP must repeat of it, [`list`] reads what a server offers, [`decode`]
-//! reads what came of a call, [`state`] is what the hub keeps of a call that waits for answers or for a task of the server.
+//! [`encode`] writes requests, with the parts that HTTP headers repeat, [`list`] reads what a server offers, [`decode`] reads the result of
+//! a call, [`state`] is the stored state of a call that waits for answers or for a task of the server.
 //!
-//! Deliberately absent: connections, processes, sessions and time; they are the edge's.
+//! Deliberately absent: connections, processes, sessions and time; they are in `outbound`.
 
 pub mod decode;
 pub mod encode;

@@ -1,5 +1,5 @@
-//! What the hub keeps of a call that a server ended with questions, or took on as a task of its own. It stands in sealed
-//! records, so that it survives the hub, and comes back with the answer.
+//! Stored state of a call that a server ended with questions, or took on as a task of its own. It is in sealed records, so that it survives
+//! a restart of the hub, and comes back with the answer.
 
 use interlingua_model::peer::Answering;
 use interlingua_model::{BadLink, Json, PeerId, Question, Secret, Time};

@@ -1,4 +1,4 @@
-//! The client's half of the codec, read as the specification reads.
+//! The client side of the codec, in the order of the specification.
 
 use bytes::Bytes;
 use interlingua_model::peer::{Answering, View};

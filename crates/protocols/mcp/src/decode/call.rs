@@ -1,7 +1,7 @@
-//! Requests that become calls: what their client said of itself and of the call, in the model's terms.
+//! Requests that become calls: the client's statements about itself and about the call, in the model's terms.
 //!
-//! What a request names is looked up first, and a header that does not repeat its argument is refused next. One that brings back a
-//! `requestState` goes on with a call that exists; any other begins one.
+//! The target of a request is looked up first; a header that does not match its argument is refused next. A request with a `requestState`
+//! continues an existing call; any other begins one.
 
 use interlingua_model::{
     Ask, Call, Caller, Completes, Effects, Fault, FaultKind, Input, Json, Limits, Meta, OnDisconnect, Part, Provenance,

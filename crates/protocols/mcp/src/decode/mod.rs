@@ -1,8 +1,8 @@
-//! The server's side of requests: what a client asks, read once.
+//! The server side of requests: decodes a client's request in one pass.
 //!
-//! What is asked of a skill, a resource or a completion becomes a call ([`call`]); lists, sessions, subscriptions and calls that
-//! are taken up again are this protocol's own. What a request says of itself is read before ([`Said`]): a request that says it
-//! wrongly is refused before its sender is known.
+//! A request for a skill, a resource or a completion becomes a call ([`call`]); lists, sessions, subscriptions and resumed calls are
+//! handled in this protocol. The metadata of a request is read first ([`Said`]): a request with invalid metadata is refused before its
+//! sender is authenticated.
 //!
 //! Deliberately absent: conversations and the state that a client brings back. Only the hub can open them.
 

@@ -1,6 +1,6 @@
-//! What a request says beside what it asks: who asks, what it can take, and how urgent it is.
+//! Metadata of a request: the client, its capabilities, and the priority.
 //!
-//! A request of the modern era says so in its `_meta`; in the legacy era most of it was said when the session began.
+//! A request of the modern era has them in its `_meta`; in the legacy era most of them were sent when the session began.
 
 use interlingua_model::{Deadline, DeadlineBy, Json, Level, MessageId, Priority, Time, Trace, Via};
 

@@ -1,12 +1,12 @@
-//! The server's side of answers: what an exchange says becomes notifications, questions, and in the end one result or one error.
+//! The server side of answers: encodes the events of an exchange as notifications and questions, and its end as one result or one error.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`notify`] | progress, log lines and what changed, as notifications |
-//! | `result` | outcomes, questions, lists and tasks as results; what a peer of this protocol answered keeps its bytes |
-//! | `written` | a result as it is written, with room for the head of its message |
+//! | [`notify`] | progress, log lines and changes, as notifications |
+//! | `result` | outcomes, questions, lists and tasks as results; the answer of a peer of this protocol keeps its bytes |
+//! | `written` | a serialized result, with space for the head of its message |
 //!
-//! Deliberately absent: receipts and what waits for approval. They depend on time, not on what is said.
+//! Deliberately absent: receipts and pending approvals. They depend on time, not on events.
 
 pub mod notify;
 mod result;

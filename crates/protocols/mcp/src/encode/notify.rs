@@ -1,4 +1,4 @@
-//! Notifications of the server: progress, log lines, and what changed. Each is one JSON-RPC message.
+//! Notifications of the server: progress, log lines, and changes. Each is one JSON-RPC message.
 
 use interlingua_model::{Level, Part, Text};
 

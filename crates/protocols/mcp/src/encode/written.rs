@@ -1,5 +1,5 @@
-//! Zero-copy results. A result as it is written. Before it there is room for the head of the message that carries it, so that a large
-//! result is not copied once more only because the id of its request is written first.
+//! Zero-copy results: a serialized result with space before it for the head of its message, so that a large result is not copied again only
+//! because the id of its request comes first.
 
 use bytes::Bytes;
 use interlingua_wire::rpc::{self, Id};

@@ -1,5 +1,5 @@
-//! Content that is too large to stand in a result: a link to it, which the caller it was made for can read (`resources/read`).
-//! How long the bytes themselves are kept is the store's rule.
+//! Content that is too large for a result: a link to it, which its caller can read (`resources/read`). The store's retention decides how
+//! long the bytes are available.
 
 use crate::names::ARTIFACTS;
 use bytes::BytesMut;

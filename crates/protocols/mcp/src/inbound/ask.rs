@@ -1,5 +1,5 @@
-//! One request, whatever its transport: what it asks is looked up, goes through the hub's door, and comes back as a result, an
-//! error, or a call that goes on.
+//! One request, whatever its transport: its target is looked up, it enters the hub, and the response is a result, an error, or a call that
+//! continues.
 
 use std::sync::{Arc, OnceLock};
 

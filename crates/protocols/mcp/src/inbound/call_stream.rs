@@ -1,5 +1,5 @@
-//! Call stream. A call that runs, as its client sees it: what its exchange says is encoded, questions are put or answered for the
-//! client, and a receipt takes the place of a result that takes long.
+//! Call stream: a running call for its client. Events of the exchange are encoded, questions are sent or answered for the client, and a
+//! receipt replaces a result that takes long.
 
 use std::sync::Arc;
 use std::time::Duration;

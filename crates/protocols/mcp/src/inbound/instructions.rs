@@ -1,7 +1,7 @@
-//! What a client's model is told of the part of the hub that it sees.
+//! Instructions for a client's model about the part of the hub that it sees (prompt injection).
 //!
-//! A model obeys its instructions, so nothing in them is a peer's: of peers they have the names that the configuration gives, and
-//! neither what peers say of themselves nor names that devices and agents chose when they came.
+//! A model obeys its instructions, so nothing in them comes from a peer: they name peers by their configured names, and contain neither
+//! descriptions of peers nor names that devices and agents chose themselves.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! The legacy era over HTTP (2025-03-26 to 2025-11-25, transports): `initialize` opens a session, its id comes with every
-//! later request, `GET` opens the session's stream or takes a lost one up again, `DELETE` ends it.
+//! The legacy era over HTTP (2025-03-26 to 2025-11-25, transports): `initialize` opens a session, its id comes with every later request,
+//! `GET` opens the session's stream or resumes a lost one, `DELETE` ends it.
 //!
-//! A client that is gone has not cancelled: its call goes on and is kept, and its events can be read again from the journal
-//! by the id of the last one seen. Questions are requests on the stream of the call; their ids name the question, so the
-//! answer may come to any process.
+//! A client that disconnects has not cancelled: its call continues and is stored, and its events can be read again from the journal by the
+//! id of the last one seen. Questions are requests on the stream of the call; their ids name the question, so any process can receive the
+//! answer.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

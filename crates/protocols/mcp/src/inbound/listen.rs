@@ -1,6 +1,6 @@
-//! What changed, for whoever listens: `subscriptions/listen` and the stream of a session.
+//! Change notifications: `subscriptions/listen` and the stream of a session.
 //!
-//! One change of a peer is often several: what comes within a moment is told once for each list.
+//! One change of a peer often causes several notices: those within a moment are sent once for each list (debounce).
 
 use std::sync::Arc;
 use std::time::Duration;

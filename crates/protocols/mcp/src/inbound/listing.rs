@@ -1,5 +1,5 @@
-//! What clients see of the catalogue: every definition as it is written on the wire, and a table of names. Made once for each
-//! state of the catalogue and each part of it; a request then only leaves out what its principal may not see.
+//! The catalogue for clients: every definition serialized for the wire, and a table of names. It is made once for each state of the
+//! catalogue and each part of it; a request then only leaves out what its principal may not see.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

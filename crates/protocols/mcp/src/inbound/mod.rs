@@ -1,24 +1,23 @@
-//! They call us: the hub as an MCP server, at `/mcp` for all peers, at `/agents/{peer}/mcp` for one, at `/mcp/{view}`
-//! for a part of them that configuration names.
+//! Inbound MCP: the hub as an MCP server, at `/mcp` for all peers, at `/agents/{peer}/mcp` for one, at `/mcp/{view}` for a configured part
+//! of them.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`http`] | the endpoint: which era a request is of, and the modern one |
-//! | `legacy`, `sessions`, `resume` | the legacy era: sessions, their streams, and lost ones taken up again |
+//! | [`http`] | the endpoint: the era of a request, and the modern era |
+//! | `legacy`, `sessions`, `resume` | the legacy era: sessions, their streams, and the resumption of lost ones |
 //! | `ask` | one request, whatever its transport: lists, calls, reads, prompts, completions, tasks |
-//! | `tasks` | calls that go on without their client, by the id it was given |
-//! | `call_stream` | a call that runs: its events as notifications, its questions, its result |
-//! | `listing` | what is listed, and what its names mean; made once for each state of the catalogue |
+//! | `tasks` | calls that continue without their client, by the id it was given |
+//! | `call_stream` | a running call: its events as notifications, its questions, its result |
+//! | `listing` | lists and their names; made once for each state of the catalogue |
 //! | `own` | which tools are the hub's own, and which of them are listed |
-//! | `instructions` | what a client's model is told of the part of the hub that it sees |
+//! | `instructions` | instructions for a client's model about the part of the hub that it sees |
 //! | `views` | parts of the hub with an address and names of their own |
 //! | `artifacts` | content too large for a result, and how its caller reads it |
-//! | `state` | what is handed out to be brought back with an answer |
-//! | `listen` | what changed, for whoever listens |
+//! | `state` | sealed state that a client brings back with an answer |
+//! | `listen` | change notifications |
 //! | `frames` | server-sent events |
 //!
-//! Deliberately absent: what a call is allowed to do, which is decided behind the hub's door, and anything a peer of another
-//! protocol would need to know.
+//! Deliberately absent: authorization of a call, which the hub decides, and anything that a peer of another protocol would need to know.
 
 mod artifacts;
 mod ask;
@@ -55,7 +54,7 @@ use listing::Listings;
 use sessions::Sessions;
 use views::View;
 
-/// The state that the MCP server keeps between requests.
+/// The state of the MCP server between requests.
 #[derive(Debug)]
 pub struct ServerState {
     settings: ArcSwap<Settings>,

@@ -1,7 +1,7 @@
-//! Tool list filter. Which tools are the hub's own, and which tools the list of `/mcp` has (`mcp.hub_tools`).
+//! Tool list filter: which tools are the hub's own, and which tools the list of `/mcp` has (`mcp.hub_tools`).
 //!
-//! A list is read by a model, in whose context every tool costs room and competes with the others. It is not where rights are
-//! decided: what is left out can be called by its name all the same, by whoever may call it.
+//! A model reads the list, and every tool in it costs context and competes with the others. The list does not decide permissions: an
+//! unlisted tool can still be called by its name, by a caller with permission.
 
 use interlingua_model::SkillId;
 

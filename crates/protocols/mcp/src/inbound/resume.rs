@@ -1,8 +1,7 @@
-//! Stream resumption. Streams that were lost and are taken up again (`GET` with `Last-Event-ID`).
+//! Stream resumption (`GET` with `Last-Event-ID`).
 //!
-//! The id of an event says all that is needed to go on: the task, how far it was read, and which request it answers. So the
-//! events come from the task's journal, in whichever process. A stream that ended before anybody noticed that its reader was
-//! gone is in memory for a while.
+//! The id of an event contains what is needed to resume: the task, how far it was read, and which request it answers. So any process can
+//! read the events from the task's journal. A stream that ended before the disconnect was noticed is in memory for a while.
 
 use std::time::Duration;
 

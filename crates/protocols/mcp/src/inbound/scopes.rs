@@ -1,5 +1,4 @@
-//! OAuth scope challenge. A tool that an issuer's token could reach with another scope: HTTP 403 that names it (authorization, scope
-//! challenge).
+//! OAuth scope challenge: HTTP 403 that names the scope with which the issuer's token could call a tool (authorization, scope challenge).
 
 use crate::decode::Invalid;
 use axum::response::Response;

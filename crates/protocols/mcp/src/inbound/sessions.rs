@@ -1,13 +1,13 @@
-//! Self-contained sessions. Sessions of the legacy era. What a session is (version, capabilities, whose) is sealed inside its id, so
-//! that a session nobody comes back to costs nothing and any process with the hub's keys can serve it. What changes while it lives
-//! (log level, subscriptions, requests under way) is in memory, bounded, and let go of when the session is idle.
+//! Self-contained sessions of the legacy era. The id of a session contains its version, capabilities and owner, sealed, so that an unused
+//! session costs nothing and any process with the hub's keys can serve it. What changes during a session (log level, subscriptions,
+//! requests in progress) is in memory, bounded, and evicted when the session is idle.
 //!
-//! A session is over when it was not used for a while. When it was used last is written down now and then, with its log level
-//! and whether it follows resources, for when memory has lost it: after a restart, or when there are too many sessions. One
-//! that followed resources is then over, so that its client begins anew and is not left without them.
+//! A session expires when it was not used for a while. The time of its last use is stored at intervals, with its log level and whether it
+//! follows resources, for when memory has lost it: after a restart, or when there are too many sessions. A session that followed resources
+//! then ends, so that its client begins a new one and does not silently lose its subscriptions.
 //!
-//! What sessions have in memory counts in the share of their caller ([`interlingua_hub::shares`]). Whoever has no room left is served
-//! all the same, by what the id and the records say: its session is only not remembered between requests, and follows nothing.
+//! The memory of sessions counts in the share of their caller ([`interlingua_hub::shares`]). A caller without memory left is still served,
+//! from the id and the records: its session is not cached between requests, and follows nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

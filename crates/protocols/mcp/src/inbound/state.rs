@@ -1,5 +1,5 @@
-//! Sealed client state. `requestState`: what a client brings back with its answers. Sealed, so that it is worth nothing to anyone
-//! else and for no other call: it holds the task, whose it is, what was called, and until when it counts.
+//! Sealed client state (`requestState`), which a client brings back with its answers. It holds the task, its owner, the called skill and an
+//! expiry, and is sealed, so that it is useless to any other caller and for any other call.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,5 @@
-//! Exchanges that go on without their client, by the id it was given (extension `io.modelcontextprotocol/tasks`): where one
-//! stands and what came of it, answers for one that waits, and its cancel.
+//! Exchanges that continue without their client, by the id it was given (extension `io.modelcontextprotocol/tasks`): their state and
+//! outcome, answers to their questions, and their cancel.
 
 use crate::decode::{ReplyTo, Said};
 use crate::encode::task::{Standing, State as TaskState};

@@ -1,5 +1,5 @@
-//! Filtered views. Named views: a part of the hub under an address of its own, in which tools are chosen, renamed, described
-//! otherwise or given fixed arguments. A view shows less, never more: rights are decided behind the door, by the skill's real name.
+//! Filtered views: a named part of the hub under an address of its own, in which tools are selected, renamed, described otherwise or given
+//! fixed arguments. A view shows less, never more: permissions are decided by the hub, with the skill's real name.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! One outbound call, with retry. One call of a server: sent once, or again where that does no harm; its answer at once, or a
-//! [`super::follow_task`] that follows it.
+//! One outbound call, with retry: sent once, or again where that does no harm. The answer comes at once, or a [`super::follow_task`]
+//! follows the call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl OutboundFailure {
     }
 }
 
-/// An exchange under way.
+/// One call to the peer, in progress.
 pub(super) struct OutboundCall {
     pub(super) peer: Arc<McpPeer>,
     pub(super) hub: Arc<Hub>,

@@ -1,5 +1,5 @@
-//! Per-caller sessions. `credentials: caller`: each caller has a session of its own with the server, opened with a token of its own.
-//! Nobody's calls travel with another's token, and what a server tells one session is heard by no other caller.
+//! Per-caller sessions (`credentials: caller`): each caller has a session of its own with the server, opened with a token of its own. No
+//! call uses another caller's token, and messages of a session reach its own caller only.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

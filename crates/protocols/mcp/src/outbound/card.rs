@@ -1,5 +1,5 @@
-//! What the hub shows of a server: its tools and prompts as skills, its resources, by what it listed and what configuration
-//! says. A definition that cannot be used is left out, and no other; the owner of the hub is told why.
+//! Card of a server: its tools and prompts as skills, and its resources, from its lists and the configuration. An unusable definition is
+//! omitted, and no other; the reason is reported to the owner of the hub.
 
 use crate::Version;
 use crate::discover::{

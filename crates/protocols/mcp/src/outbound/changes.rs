@@ -1,4 +1,4 @@
-//! Debounced change notices. What a server says has changed, until somebody looks. Many notices in a row are one look.
+//! Debounced change notices of a server: many notices in a row cause one refresh.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,7 +1,7 @@
-//! Version negotiation. Greets a server: finds the era it speaks by trying, never by one code of one error (2026-07-28, versioning).
+//! Version negotiation: finds the era of a server by trying, never by one code of one error (2026-07-28, versioning).
 //!
-//! A program is asked `server/discover`; one that does not answer that as a modern server does, or not soon, is greeted with
-//! `initialize`. Over HTTP the same, and at last the two-way HTTP of 2024. What was found is tried first the next time.
+//! A program is sent `server/discover`; if it does not answer as a modern server does, or not soon, it is sent `initialize`. Over HTTP the
+//! same, and at last the two-endpoint HTTP of 2024. The result is tried first the next time.
 
 use std::pin::pin;
 use std::time::Duration;

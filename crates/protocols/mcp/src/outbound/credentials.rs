@@ -1,5 +1,5 @@
-//! What the hub shows a server that is reached over HTTP: what configuration gives for it, else a token that was fetched for it
-//! ([`interlingua_net::client::oauth`]). Nothing of any caller's own.
+//! Credentials for a server over HTTP: what configuration gives for it, else a token that was fetched for it
+//! ([`interlingua_net::client::oauth`]). Nothing of any caller's own is sent.
 
 use std::sync::Arc;
 

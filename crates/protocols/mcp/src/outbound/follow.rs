@@ -1,9 +1,9 @@
-//! Subscriptions. What a server is to tell of by itself: changes of its lists, and the resources that somebody here follows.
+//! Subscriptions at a server: changes of its lists, and the resources that callers here follow.
 //!
-//! However many follow a resource, the server is asked once, and asked no more when the last has let go. A legacy server is
-//! asked by `resources/subscribe`; a modern one by a stream (`subscriptions/listen`) whose filter names all resources, and
-//! which is opened anew when they change, the old one being read until the new one stands. A session that was lost leaves a
-//! gap in which anything may have changed: whoever follows is told so once the next one stands.
+//! However many callers follow a resource, the server gets one subscription, which ends with the last of them. A legacy server is sent
+//! `resources/subscribe`; a modern one a stream (`subscriptions/listen`) whose filter names all resources, and which is reopened when they
+//! change, while the old one is read until the new one is open. A lost session leaves a gap in which anything may have changed: followers
+//! are notified of that once the next session is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,8 +1,7 @@
-//! Long-running outbound call. A call that is not answered at once: progress, notes, questions, a task of the server's, and what
-//! comes in meanwhile.
+//! Long-running outbound call: progress, notes, questions, a task of the server, and incoming signals.
 //!
-//! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the reading of
-//! this call and no other, and dropping the exchange ends it.
+//! Nothing runs by itself: the work advances when the hub requests the next record, so a slow reader slows this call and no other
+//! (backpressure), and dropping the exchange ends it.
 
 use crate::client::decode::TaskState;
 use crate::client::encode::{self, Manner, TASK_CANCEL, TASK_GET, TASK_UPDATE};

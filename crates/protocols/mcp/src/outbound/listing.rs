@@ -1,7 +1,6 @@
-//! Cached tool lists. What a server offers, as it listed it: kept in records, so that a hub that starts again shows it while the
-//! server starts.
+//! Cached tool lists: what a server listed, stored in records, so that a restarted hub shows it while the server starts.
 //!
-//! The definitions are kept as they came; what the hub makes of them is made anew, by the configuration of the day.
+//! The definitions are stored unchanged; the hub converts them again with the current configuration.
 
 use crate::client::list::{List, Server};
 use crate::{Era, Version};

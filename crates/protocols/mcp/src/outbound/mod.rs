@@ -1,16 +1,16 @@
-//! We call them: an MCP server as a peer of the hub, a program of its own or reached over HTTP, of either era.
+//! Outbound MCP: an MCP server as a peer of the hub, a child process or reached over HTTP, of either era.
 //!
 //! | file | what |
 //! |---|---|
 //! | [`peer`] | the peer: its health, its configuration |
-//! | [`upstream`], [`connect`], [`session`] | one session for all who call: opened when needed, its era found by trying |
-//! | [`link`] | how messages travel |
-//! | [`call`], [`follow_task`] | one call: its answer at once, or all that comes of it |
-//! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | what it offers, kept on disk, kept true, and watched for changes |
-//! | [`follow`] | what it is asked to tell of by itself |
-//! | [`credentials`], [`callers`], [`sign_in`] | what the hub shows of itself, or of each caller, and how somebody is asked for it |
+//! | [`upstream`], [`connect`], [`session`] | one session for all callers: opened when needed, its era found by trying |
+//! | [`link`] | transports |
+//! | [`call`], [`follow_task`] | one call: its answer at once, or all its events |
+//! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | its lists: stored, refreshed, and checked for changes |
+//! | [`follow`] | subscriptions |
+//! | [`credentials`], [`callers`], [`sign_in`] | credentials of the hub or of each caller, and how a person is asked for them |
 //!
-//! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
+//! Deliberately absent: any credential or header of a caller's, redirects, and repeating calls that may have run.
 
 mod call;
 mod callers;

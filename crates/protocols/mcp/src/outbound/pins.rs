@@ -1,8 +1,8 @@
-//! Tool pinning (rug pull detection). Definitions as they were first seen. A server that changes what a tool says or takes is
-//! noticed: what a person agreed to use is not quietly something else.
+//! Tool pinning (rug pull detection): compares definitions with their first version. A changed description or schema of a tool is noticed,
+//! so that a tool that a person agreed to use does not silently become another.
 //!
-//! What is done about it is configuration's to say (`changes`): nothing, a problem that names what changed, or the skill is
-//! not offered until it is accepted.
+//! The setting `changes` decides what follows: nothing, a problem that names the change, or the skill is not offered until the change is
+//! accepted.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Keeps the card true: lists what a server says has changed, all of it after it was greeted, and shows what came of it.
+//! Refreshes the card: reads the lists that a server says have changed, all of them after a new session, and publishes the result.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

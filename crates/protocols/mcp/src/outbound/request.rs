@@ -1,5 +1,5 @@
-//! In-flight request. A call under way to a server. Whoever stops waiting before there is an answer has the server told so, from the
-//! moment the call is sent: a server that answers a call all at once says nothing before it has finished.
+//! In-flight request to a server. If the caller stops waiting before there is an answer, the server is sent a cancellation, from the moment
+//! the call is sent: a server that answers a call all at once sends nothing before it has finished.
 
 use std::sync::Arc;
 

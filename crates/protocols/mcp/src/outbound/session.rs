@@ -1,4 +1,4 @@
-//! A server that has been greeted: in which version, what it offers, and requests of the hub's own.
+//! An initialized session with a server: its version, what it offers, and requests of the hub's own.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The question that sends somebody to sign in: a link to a page of the hub's own, which says for what.
+//! The question that asks a person to sign in: a link to a page of the hub, which names the server.
 
 use interlingua_model::{Addressee, Party, Question, QuestionId, QuestionKind, Secret, TaskId, Time};
 

@@ -1,5 +1,4 @@
-//! Shared upstream session. A server and the one session with it: opened when somebody needs it, by one for all who wait, and again
-//! when it ended.
+//! Shared upstream session: one session with a server for all callers, opened on demand by one of them, and again when it ended.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The `mcp:` block: how the hub looks to clients of the Model Context Protocol.
+//! The section `mcp`: how the hub appears to clients of the Model Context Protocol.
 
 mod peer;
 

@@ -1,4 +1,4 @@
-//! How an MCP server is reached: as a program of the hub's own, or by a URL.
+//! Settings of an MCP server: a child process, or a URL.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a client says it can do (schema: `ClientCapabilities`), as the questions it may be asked and the results it takes.
+//! Capabilities of a client (schema: `ClientCapabilities`), as the questions it may be asked and the results it accepts.
 
 use interlingua_model::KindSet;
 

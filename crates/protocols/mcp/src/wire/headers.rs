@@ -1,6 +1,6 @@
-//! The headers of Streamable HTTP 2026-07-28 that repeat parts of the body, so that what stands between can route without
-//! reading it: `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*`. We read bodies, so we check that both say the same; a header that
-//! lies is refused before anything is begun.
+//! The headers of Streamable HTTP 2026-07-28 that repeat parts of the body, so that intermediaries can route without reading it:
+//! `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*`. The hub checks them against the body; a header that differs is refused before anything is
+//! begun.
 //!
 //! Values that no header can carry are written in base64 between `=?base64?` and `?=`.
 

@@ -1,5 +1,5 @@
-//! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under
-//! `interlingua/`. Ours are never believed from a peer that configuration does not call a hub, and never passed on.
+//! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under `interlingua/`.
+//! Ours are never trusted from a peer that configuration does not call a hub, and never passed on.
 
 use interlingua_model::{FaultKind, Json, Loss, Route, Trace};
 

@@ -1,4 +1,4 @@
-//! What messages are made of, both eras and both ways. JSON-RPC itself is in [`interlingua_wire::rpc`].
+//! Building blocks of messages, both eras and both ways. JSON-RPC itself is in [`interlingua_wire::rpc`].
 //!
 //! | file | what |
 //! |---|---|

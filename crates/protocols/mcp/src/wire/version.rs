@@ -1,4 +1,4 @@
-//! Protocol versions. Dated versions. A version is compared by date; what it can carry is asked here and nowhere else.
+//! Protocol versions, which are dates. Versions are compared by date; this is the only place that decides what a version can carry.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Reads a message.
+//! Decodes a message from CBOR.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Writes a message, every length definite. Structured content is read from its JSON bytes, not from a tree: a number
-//! that came as CBOR goes back as the same item, so does a byte string, and members keep their order.
+//! Encodes a message to CBOR, every length definite. Structured content is read from its JSON bytes, not from a tree: a number that came as
+//! CBOR is written back as the same item, so is a byte string, and members keep their order.
 
 use ciborium_ll::{Encoder, Header, simple};
 use interlingua_model::Json;

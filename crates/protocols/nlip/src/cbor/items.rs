@@ -1,5 +1,5 @@
-//! Data items of a frame, one after another. Headers are read by `ciborium-ll`; what they announce is taken from the frame
-//! itself, never on trust.
+//! Data items of a frame, one after another. `ciborium-ll` reads headers; the announced lengths are checked against the frame and never
+//! trusted.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

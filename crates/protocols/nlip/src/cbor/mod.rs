@@ -1,9 +1,9 @@
 //! A message in CBOR (RFC 8949): the WebSocket binding, one message for each binary frame (ECMA-432 clause 7.1).
 //!
-//! Byte strings stay slices of the frame. Lengths are compared with what is left of the frame before anything is taken or
-//! allocated; tags, trailing bytes, keys that are not text and keys that occur twice are refused. Content other than bytes
-//! is held as JSON. JSON has no byte strings: one that is nested in an array or map is held, and told to peers that speak
-//! JSON, as an object with the one member [`BYTES`] in base64, which is a byte string again in CBOR.
+//! Byte strings stay slices of the frame. Lengths are compared with the rest of the frame before anything is read or allocated; tags,
+//! trailing bytes, keys that are not text and keys that occur twice are refused. Content other than bytes is held as JSON. JSON has no byte
+//! strings: one that is nested in an array or map is held, and sent to peers that speak JSON, as an object with the one member [`BYTES`] in
+//! base64, which is a byte string again in CBOR.
 
 mod decode;
 mod encode;

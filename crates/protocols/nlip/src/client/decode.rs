@@ -11,7 +11,7 @@ use super::encode::Tongue;
 use crate::wire::{Format, Message, Submessage};
 use crate::{fault, labels, part, phrases};
 
-/// The leg on which the reply came.
+/// The leg on which the reply arrived.
 #[derive(Debug, Clone)]
 pub struct ReplyContext {
     pub peer: PeerId,

@@ -1,6 +1,6 @@
-//! Cookie jar for tokens. The tokens of one leg (clause 6.2). What the agent made goes back to it with every message, unmodified,
-//! until the agent sends another of that name; what we made for it (credentials) goes with every message too. A jar belongs to one
-//! leg: no token ever reaches another agent.
+//! Cookie jar for the tokens of one leg (clause 6.2). A token that the agent made is sent back to it with every message, unmodified, until
+//! the agent sends another of that name; tokens that the hub made for it (credentials) are sent with every message too. A jar belongs to
+//! one leg: no token ever reaches another agent.
 
 use bytes::Bytes;
 use interlingua_model::{Json, Secret, Text};

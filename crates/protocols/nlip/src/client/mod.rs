@@ -1,7 +1,8 @@
-//! The client's side: the hub calls an NLIP agent.
+//! The client side: the hub calls an NLIP agent.
 //!
-//! [`encode`] makes the messages of a call and of an answer, [`decode`] reads the reply, [`jar`] keeps the tokens of one
-//! leg (one conversation with one agent), [`skills`] reads what another hub can do. What the agent asks in plain words is its answer: the conversation goes on.
+//! [`encode`] makes the messages of a call and of an answer, [`decode`] reads the reply, [`jar`] stores the tokens of one leg (one
+//! conversation with one agent), [`skills`] reads the skills of another hub. A question in plain words is the agent's answer: the
+//! conversation continues.
 
 pub mod decode;
 pub mod encode;

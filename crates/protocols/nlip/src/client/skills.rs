@@ -1,8 +1,8 @@
-//! What another hub says it can do, read as skills of one peer here.
+//! Reads the skills of another hub as skills of one peer here.
 //!
-//! The other hub's `local/read_file` is `PEER/local.read_file` here. A peer's name has no dot, so the way back is clear. A
-//! hub's skills about itself (`hub/…`) are not taken: every hub has them. Neither is what it has taken from another hub, or
-//! two hubs that know each other would go on giving each other their own skills back.
+//! The other hub's `local/read_file` is `PEER/local.read_file` here. A peer's name has no dot, so the mapping back is unambiguous. Skills
+//! of a hub about itself (`hub/…`) are not imported, because every hub has them. Skills that it imported from another hub are not imported
+//! either, or two hubs that know each other would keep exchanging their own skills.
 
 use std::collections::HashSet;
 

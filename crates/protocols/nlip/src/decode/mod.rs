@@ -1,8 +1,8 @@
-//! The server's side: what a message asks of the hub.
+//! The server side: decodes what a message asks of the hub.
 //!
-//! Tokens are split off first; the hub's own labels are read next (`interlingua-call`, `-answer`, `-via`); control
-//! messages are about the exchange (clause 6.3); what is left is said to the front door or to one peer, in words. Whether
-//! a message of a waiting conversation is an answer is for the hub to say: it comes as a call that names the conversation.
+//! Tokens are split off first; the hub's own labels are read next (`interlingua-call`, `-answer`, `-via`); control messages are about the
+//! exchange (clause 6.3); everything else is a text in plain words, to the hub or to one peer. The hub decides whether a message of a
+//! waiting conversation is an answer: it arrives as a call that names the conversation.
 
 mod ours;
 

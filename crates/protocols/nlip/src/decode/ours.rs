@@ -1,4 +1,4 @@
-//! The hub's own words in a message: submessages labelled `interlingua-call`, `-answer`, `-task`, `-via` and `-origin`.
+//! The hub's own extensions in a message: submessages labelled `interlingua-call`, `-answer`, `-task`, `-via` and `-origin`.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Aggregated answer. Reads an exchange to its end or its question: one answer holds all of what was said.
+//! Aggregated answer: reads an exchange to its end or its question, and collects all its texts into one answer.
 
 use crate::fault;
 use interlingua_model::{Entry, Event, Fault, FaultKind, Finished, Loss, Outcome, Record, Route, Time, Transcript};

@@ -1,7 +1,7 @@
-//! They call us: one message in, one message out, whatever the binding.
+//! Inbound NLIP: one message in, one message out, with either binding.
 //!
-//! [`Exchange::answer`] is the whole of it: `decode`, `authenticate`, the hub's door, `encode`. [`http`] puts it behind
-//! `POST /nlip` and `/agents/{peer}/nlip`, [`ws`] behind the sockets of ECMA-432.
+//! [`Exchange::answer`] does all of it: `decode`, `authenticate`, the call to the hub, `encode`. [`http`] serves it at `POST /nlip` and
+//! `/agents/{peer}/nlip`, [`ws`] on the sockets of ECMA-432.
 
 mod collect;
 pub mod http;

@@ -1,4 +1,4 @@
-//! Publish and subscribe. Events on topics: published by any message, heard over a socket.
+//! Publish and subscribe: any message can publish an event on a topic; subscribers receive events over a socket.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! `/nlip/ws` (CBOR) and `/nlip/ws/text` (JSON), ECMA-432.
 //!
-//! Messages of one socket are answered one after another, in their order. The socket is always read meanwhile, so that pings are
-//! answered, a silent peer is found out and a close cancels what runs: whoever sends more than may wait is sent away, because a
-//! close behind messages that are not read would not be seen. A message that cannot be decoded gets an error message (clause 11)
-//! in a frame of the socket's own kind: its client reads no other.
+//! Messages of one socket are answered one after another, in their order. The socket is read all the time, so that pings are answered, a
+//! silent peer is detected and a close cancels the running call. A client that sends more than the queue holds is disconnected, because a
+//! close behind unread messages would not be seen. A message that cannot be decoded gets an error message (clause 11) in a frame of the
+//! socket's own kind: its client reads no other.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;

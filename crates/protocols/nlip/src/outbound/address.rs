@@ -1,4 +1,4 @@
-//! Where an agent is: its door in both spellings, and its WebSocket.
+//! Addresses of an agent: its endpoint with and without the last slash, and its WebSocket.
 
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};

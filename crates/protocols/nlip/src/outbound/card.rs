@@ -1,5 +1,4 @@
-//! What the hub shows of an NLIP agent. NLIP has no card: it is made from configuration alone, and what an agent says of
-//! itself in words is not believed.
+//! Card of an NLIP agent. NLIP has no card: it is made from configuration alone, and an agent's description of itself is not trusted.
 
 use crate::client::{CHAT, chat_input};
 use interlingua_model::{

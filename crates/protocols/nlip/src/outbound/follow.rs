@@ -1,5 +1,4 @@
-//! Long-running outbound call. A call that goes on at the agent without an answer from here: it waits for somebody who may approve it
-//! over there. The agent is asked how its task stands, by the id that it told.
+//! Long-running outbound call: polls a task at the agent that is pending an approval there, by the task id that the agent returned.
 
 use std::time::Duration;
 

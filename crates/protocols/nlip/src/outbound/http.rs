@@ -1,7 +1,7 @@
 //! ECMA-431 as a client: one pool of connections for each agent.
 //!
-//! Redirects are not followed. A server may know its door only with or only without the last slash and redirect from the
-//! other one; then the other is tried, once, and remembered.
+//! Redirects are not followed. A server may know its endpoint only with or only without the last slash and redirect from the other one;
+//! then the other spelling is tried, once, and remembered.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

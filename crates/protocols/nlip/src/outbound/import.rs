@@ -1,7 +1,7 @@
-//! The skills of a peer that is a hub: asked for over NLIP when the peer is registered, and from time to time after that.
+//! Imports the skills of a peer that is a hub, over NLIP: when the peer is registered, and from time to time after that.
 //!
-//! Its claims of what a skill does may add effects; only configuration takes any away (`effects`, `trust_hints`). The card it
-//! had before stays when it cannot be asked.
+//! The peer's claims may add effects to a skill; only configuration removes any (`effects`, `trust_hints`). If the peer is unreachable, its
+//! last card stays.
 
 use std::sync::Arc;
 use std::time::Duration;

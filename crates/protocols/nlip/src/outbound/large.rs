@@ -1,7 +1,7 @@
-//! Out-of-band upload. Large content out of band (ECMA-430 clause 6.4): ask the agent where it goes, send it there, refer to it. An
-//! agent that names no place gets it inside the message.
+//! Out-of-band upload of large content (ECMA-430 clause 6.4): asks the agent for an address, uploads there, and refers to it. An agent that
+//! names no address gets the content inside the message.
 //!
-//! The place must be the agent's own: what an agent says does not make the hub send content to another machine.
+//! The address must be the agent's own: an agent cannot make the hub send content to another machine.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

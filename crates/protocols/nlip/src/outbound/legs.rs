@@ -1,9 +1,9 @@
-//! Conversation tokens. The tokens of each leg (ECMA-430 clause 6.2): what the agent gave in a conversation, and what is shown to it
+//! Conversation tokens of each leg (ECMA-430 clause 6.2): what the agent gave in a conversation, and the credentials that are sent to it
 //! there.
 //!
-//! Sealed with the hub's keys, in records that expire with the conversation. The key of a leg names the agent and its
-//! address, the owner and the conversation, so a token can reach neither another agent, nor another owner, nor whoever
-//! stands behind the agent's name after it was configured anew.
+//! They are sealed with the hub's keys, in records that expire with the conversation. The key of a leg names the agent and its address, the
+//! owner and the conversation, so a token can reach neither another agent, nor another owner, nor a different agent that is configured
+//! under the same name later.
 
 use std::sync::Arc;
 use std::time::Duration;

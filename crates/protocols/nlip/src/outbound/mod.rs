@@ -1,11 +1,11 @@
-//! We call them: an NLIP agent as a peer of the hub (ECMA-430, 431, 432; the client's side).
+//! Outbound NLIP: an NLIP agent as a peer of the hub (ECMA-430, 431, 432; the client side).
 //!
-//! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and
-//! [`socket`] are the two bindings; [`legs`] keeps the tokens of each conversation, [`large`] sends large content out of
-//! band, [`follow`] follows what goes on at it without an answer, [`card`] says what the hub shows of it, [`import`] asks one that is a hub for its skills.
+//! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and [`socket`] are the
+//! two bindings; [`legs`] stores the tokens of each conversation, [`large`] uploads large content out of band, [`follow`] polls
+//! long-running tasks, [`card`] makes the agent's card, [`import`] reads the skills of an agent that is a hub.
 //!
-//! A proxy between two agents is no code of its own: the caller's leg and the agent's leg never share a token, because a
-//! token is kept with the leg it came on and a message is written anew for the next one.
+//! A proxy between two agents needs no code of its own: the caller's leg and the agent's leg never share a token, because a token is stored
+//! with the leg it came on and a message is written anew for the next one.
 //!
 //! Deliberately absent: redirects to other hosts, cookies, and reading a card out of an agent's own words.
 

@@ -1,5 +1,4 @@
-//! One outbound call, with retry. One exchange with an agent: a message out, a message back, and what either side must show before it
-//! goes on.
+//! One outbound call, with retry: a message out, a message back, and the credentials that either side requires.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -135,7 +134,7 @@ impl Peer for NlipPeer {
     }
 }
 
-/// An exchange under way.
+/// One call to the peer, in progress.
 pub(super) struct OutboundCall {
     pub(super) peer: Arc<NlipPeer>,
     pub(super) hub: Arc<Hub>,

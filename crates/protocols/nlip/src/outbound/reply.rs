@@ -1,4 +1,4 @@
-//! How an exchange with an agent ends, in the hub's terms.
+//! Converts the end of an exchange with an agent to the hub's outcome.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};

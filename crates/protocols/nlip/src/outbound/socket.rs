@@ -1,8 +1,7 @@
 //! ECMA-432 as a client: one WebSocket for each conversation, CBOR in binary messages or JSON in text messages.
 //!
-//! A socket is used by one exchange at a time, because answers come in the order of their questions. Between exchanges it
-//! waits here, for a while and not in any number; one that the agent closed meanwhile is opened anew. Whoever drops an
-//! exchange in the middle drops its socket with it.
+//! One exchange uses a socket at a time, because answers come in the order of their questions. Idle sockets are pooled here, with a timeout
+//! and a limit; one that the agent closed meanwhile is opened again. Dropping an unfinished exchange drops its socket with it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

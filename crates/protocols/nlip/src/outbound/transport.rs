@@ -1,4 +1,4 @@
-//! One message to the agent and one back, whichever the binding.
+//! Sends one message to the agent and reads one back, with either binding.
 
 use std::time::Duration;
 

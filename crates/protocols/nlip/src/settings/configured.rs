@@ -1,4 +1,4 @@
-//! The `nlip:` block: the NLIP doors and the routing envelope. Each key changes what the running router does.
+//! The section `nlip`: the NLIP endpoints and the routing envelope. Each key changes what the running router does.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

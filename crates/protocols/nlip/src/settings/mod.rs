@@ -1,4 +1,4 @@
-//! The `nlip:` block, and how an NLIP peer is reached.
+//! The section `nlip`, and the settings of an NLIP peer.
 
 mod configured;
 

@@ -1,4 +1,4 @@
-//! What the hub answers.
+//! Answers of the hub.
 
 use interlingua_model::{
     Addressee, ArtifactId, Blob, Body, CancelWhy, Channel, Choice, Chunk, Confirm, Digest, Effects, Entry, Event,

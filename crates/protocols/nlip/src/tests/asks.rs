@@ -1,4 +1,4 @@
-//! What messages ask of the hub.
+//! Requests to the hub.
 
 use interlingua_model::{
     Answer, Ask, Blob, Body, Call, KindSet, Loss, LossKind, Missing, OnDisconnect, Role, Secret, Signal, SkillId,

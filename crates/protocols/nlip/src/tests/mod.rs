@@ -1,4 +1,4 @@
-//! What the standard asks of a codec, requirement by requirement; the same ids are tested over real sockets elsewhere.
+//! The standard's requirements on a codec, one by one; the same ids are tested over real sockets elsewhere.
 
 mod agents;
 mod answers;

@@ -1,4 +1,4 @@
-//! Whatever message there is, both spellings carry it whole.
+//! Both encodings carry every message without loss.
 
 use bytes::Bytes;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Large content out of band, and what the hub says it can do.
+//! Out-of-band uploads, and the list of skills.
 
 use interlingua_model::{CardFrom, Effects, Schema, Skill, SkillId, SkillKind};
 use serde_json::json;

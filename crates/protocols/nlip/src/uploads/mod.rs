@@ -1,8 +1,8 @@
-//! Out-of-band transfer (ECMA-430 clause 6.4): where large content goes, and where it is fetched.
+//! Out-of-band transfer (ECMA-430 clause 6.4): the addresses where large content is uploaded and downloaded.
 //!
-//! A control question is answered with an address that is good for one upload, by whoever asked, for an hour. What is put
-//! there is streamed into the blob store and answered with the SHA-256 of what was stored; a body that ends too early leaves
-//! nothing. The same address then stands for the content: its owner may refer to it in a message, or fetch it.
+//! A control question is answered with an address that is valid for one upload, by the same caller, for an hour. The content is streamed
+//! into the blob store and answered with the SHA-256 of what was stored; an incomplete body stores nothing. The same address then stands
+//! for the content: its owner may refer to it in a message, or download it.
 
 mod http;
 pub(crate) mod multipart;

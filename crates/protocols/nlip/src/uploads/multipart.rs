@@ -1,5 +1,5 @@
-//! One file out of a form (RFC 7578), as the reference server's clients send it: the field `contents`, or `file`. Streamed:
-//! only what could be the beginning of a boundary is held back.
+//! Reads one file from a form (RFC 7578), as the reference server's clients send it: the field `contents`, or `file`. It is streamed: only
+//! a possible beginning of a boundary is held back.
 
 use interlingua_model::{Fault, FaultKind};
 

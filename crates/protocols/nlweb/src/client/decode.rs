@@ -1,4 +1,4 @@
-//! A site's whole reply as an outcome or a question.
+//! Decodes a site's whole reply as an outcome or a question.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A call, or the answer to a site's question, as what the site is asked.
+//! Encodes a call, or the answer to a site's question, as a request to the site.
 
 use interlingua_model::json::Tree;
 use interlingua_model::peer::Answering;

@@ -1,8 +1,8 @@
-//! The other side: requests of ours in the generation a site speaks, and answers of anyone's.
+//! The client side: requests in the generation that a site speaks, and the answers of any site.
 //!
-//! An answer is read by what it says, not by what was asked for: JSON or events, named or not, with or without an end. What
-//! is not known is passed over; keys and headers that some servers stream are never taken for anything. [`encode`] makes a
-//! question of a call, [`decode`] an outcome or a question of a whole reply.
+//! An answer is read by its own form, not by the form of the request: JSON or events, named or not, with or without an end mark. Unknown
+//! members are skipped; keys and headers that some servers stream are ignored. [`encode`] makes a question of a call, [`decode`] an outcome
+//! or a question of a whole reply.
 
 pub mod decode;
 pub mod encode;

@@ -1,6 +1,6 @@
-//! An answer in the generation of its request, whole ([`whole`]) or as a stream ([`encode`]).
+//! Encodes an answer in the generation of its request, whole ([`whole`]) or as a stream ([`encode`]).
 //!
-//! What an answer says is the same in all of them: items, a summary, questions, a promise, a failure.
+//! The content of an answer is the same in all of them: items, a summary, questions, a promise, a failure.
 
 mod several;
 mod stream;

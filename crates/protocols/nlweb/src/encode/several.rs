@@ -1,5 +1,5 @@
-//! Fan-out and merge. What several sites say, as one answer: their rows together, and the first failure if nobody has any. Questions
-//! of one among several cannot be told apart and count as none.
+//! Fan-out and merge: one answer from several sites, with the rows of all of them, and the first failure if none has rows. A question of
+//! one site among several cannot be attributed and is ignored.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{Carried, Fault, Finished, Json, Loss, Outcome, Output, Part};

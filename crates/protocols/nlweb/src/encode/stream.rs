@@ -1,7 +1,7 @@
-//! An answer as a stream: what is known at once, items as they come, and what its generation calls the end.
+//! An answer as a stream: what is known at once, items as they come, and the end mark of its generation.
 //!
-//! Whoever is asked may say its items one after the other, in any order, and all of them again in its result. Each is told
-//! once. A stream of version 0.54 begins with the kind of its answer, so nothing is said before that is known.
+//! A peer may send its items one after the other, in any order, and all of them again in its result. Each is sent once. A stream of version
+//! 0.54 begins with the kind of its answer, so nothing is sent before that is known.
 
 use interlingua_model::json::Tree;
 use interlingua_model::transcript::MAX_LOSSES;

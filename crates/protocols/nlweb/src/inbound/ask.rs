@@ -1,4 +1,4 @@
-//! `/ask`: authenticate, the conversation, the hub's door, the answer.
+//! `/ask`: authentication, the conversation, the call to the hub, the answer.
 
 use std::sync::Arc;
 use std::time::Duration;

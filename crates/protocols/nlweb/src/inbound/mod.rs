@@ -1,9 +1,9 @@
-//! They ask us: `/ask`, `/await`, `/sites`, `/who`, and `/agents/{peer}/ask` for one peer. Every peer of the hub is a site.
-//! `/llms.txt` says so to whoever looks for a door.
+//! Inbound NLWeb: `/ask`, `/await`, `/sites`, `/who`, and `/agents/{peer}/ask` for one peer. Every peer of the hub is a site. `/llms.txt`
+//! names these endpoints for discovery.
 //!
-//! A request is answered in the generation it is written in. A whole answer that takes longer than two seconds becomes a
-//! promise where the generation has them; a stream goes on with comments in between. A question is an elicitation; the next
-//! request that brings its token back answers it.
+//! A request is answered in the generation it is written in. A whole answer that takes longer than two seconds becomes a promise if the
+//! generation has them; a stream continues with comments in between. A question is an elicitation; the next request that brings its token
+//! back answers it.
 
 mod ask;
 mod pending;

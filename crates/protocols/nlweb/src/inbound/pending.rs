@@ -1,5 +1,5 @@
-//! Pending approval. A call that waits for approvers. Its caller may not approve it, so nothing is asked of it: it is told where the
-//! call waits, and finds it again by a promise where its generation has promises.
+//! Pending approval: a call that waits for approvers. Its caller may not approve it and is not asked; the caller is informed where the call
+//! is pending, and finds it again by a promise if its generation has promises.
 
 use crate::encode::Stand;
 use crate::{Asked, Dialect};

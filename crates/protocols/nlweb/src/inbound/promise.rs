@@ -1,4 +1,4 @@
-//! Task tokens. Promises: a token that finds a task again, for whoever was given it, and `/await`.
+//! Promises (task tokens): a token finds a task again for the caller that received it, and `/await` reads it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A request: read, decoded, and answered by what it means.
+//! Reads and decodes a request, and answers it.
 
 use std::sync::Arc;
 

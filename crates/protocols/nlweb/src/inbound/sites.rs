@@ -1,4 +1,4 @@
-//! Which sites there are: the peers of the hub that the asker may call.
+//! List of sites: the peers of the hub that the caller may call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! An answer as server-sent events: items as they come, with a comment now and then while nothing is known. The answer of
-//! several sites has the items of each as that site says them.
+//! An answer as server-sent events: items as they come, with a comment at intervals while there are none. The answer of several sites has
+//! the items of each as that site sends them.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -1,6 +1,5 @@
-//! Summaries by a model. Words for an answer, where somebody asks for them and the hub has a model: a summary of the items, or an
-//! answer made of them. The items are what sites say: data for the model, never instructions. Without a model the peer's own words
-//! stand.
+//! Summaries by a model, if the caller asks for them and the hub has a model: a summary of the items, or an answer made of them. The items
+//! are untrusted data for the model, never instructions (prompt injection). Without a model the peer's own text is used.
 
 use std::sync::Arc;
 

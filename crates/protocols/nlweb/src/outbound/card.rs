@@ -1,4 +1,4 @@
-//! What the hub shows of a site that is asked. It has no card of its own: configuration says what it is for.
+//! Card of an NLWeb site. It has no card of its own: configuration describes it.
 
 use crate::client::{ASK, ask_input};
 use interlingua_model::{

@@ -1,6 +1,6 @@
-//! The session that a site gave with its last answer, by who asked and in which conversation.
+//! The session that a site gave with its last answer, by caller and conversation.
 //!
-//! In memory and bounded: a site that is not brought its session back is still sent the earlier questions.
+//! In memory and bounded: without its session a site is still sent the earlier questions.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,5 @@
-//! One request to a site and its answer, JSON or events, read up to a bound: a stream only as fast as it is passed on.
+//! One request to a site and its answer, JSON or events, read up to a bound. A stream is read only as fast as it is passed on
+//! (backpressure).
 
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, ready};

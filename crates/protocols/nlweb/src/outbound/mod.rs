@@ -1,12 +1,11 @@
-//! We ask them: a site that answers questions, as a peer of the hub with one skill, `ask`.
+//! Outbound NLWeb: a site that answers questions, as a peer of the hub with one skill, `ask`.
 //!
-//! [`peer`] is one question: sent in the generation the site speaks, which is found by trying and remembered; its answer is
-//! read as JSON or as events, whichever comes. Events are passed on as they come ([`stream`]); a job that was promised is
-//! cancelled when nobody waits for it any more. What the site gave to be brought back goes with the next
-//! question of the same conversation ([`conversations`]). [`card`] says what the hub shows of it.
+//! [`peer`] is one question: sent in the generation the site speaks, which is found by trying and remembered; its answer is read as JSON or
+//! as events, whichever comes. Events are passed on as they come ([`stream`]); a promised job is cancelled when nobody waits for it any
+//! more. The session that a site gave is sent back with the next question of the same conversation ([`conversations`]). [`card`] makes the
+//! site's card.
 //!
-//! Deliberately absent: redirects, the sites' own MCP and A2A doors (those are other peers), and asking a site which
-//! platform it is.
+//! Deliberately absent: redirects, the sites' own MCP and A2A endpoints (those are other peers), and asking a site which platform it is.
 
 mod card;
 mod conversations;

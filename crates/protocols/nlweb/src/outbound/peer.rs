@@ -1,4 +1,4 @@
-//! One question to a site, from the call to what the hub is told.
+//! One question to a site, from the call to the outcome.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};

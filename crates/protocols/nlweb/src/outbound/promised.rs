@@ -1,4 +1,4 @@
-//! Polling of a promised job. A job that a site promised: it is looked after until it has ended, and what it waits for is told.
+//! Polls a promised job of a site until it has ended, and reports what it waits for.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,7 @@
-//! Streaming relay (backpressure). An answer that comes in pieces, passed on as it comes.
+//! Streaming relay (backpressure): passes an answer on while it arrives in pieces.
 //!
-//! Items are told when they come, and all of them in the order of their index at the end; words are said once. The site is
-//! read only as fast as the caller takes what it says. Whoever leaves, cancels or waits for too long drops the stream, and
-//! with it the connection.
+//! Items are sent when they come, and all of them in the order of their index at the end; text is sent once. The site is read only as fast
+//! as the caller reads. When the caller leaves, cancels or times out, the stream is dropped with its connection.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Requests of ours, and answers of others.
+//! Requests of the hub, and answers of sites.
 
 use bytes::Bytes;
 use interlingua_model::json::Tree;

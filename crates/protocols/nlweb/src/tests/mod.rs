@@ -1,4 +1,4 @@
-//! Requests and answers of every generation; [`client`] is the other side, [`telling`] what a stream tells before its end.
+//! Requests and answers of every generation; [`client`] is the client side, [`telling`] what a stream sends before its end.
 
 mod client;
 mod telling;

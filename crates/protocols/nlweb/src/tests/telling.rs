@@ -1,4 +1,4 @@
-//! What a stream tells before its end, and what it leaves for it.
+//! What a stream sends before its end, and what it leaves for the end.
 
 use interlingua_model::json::Tree;
 use interlingua_model::{

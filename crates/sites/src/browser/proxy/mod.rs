@@ -1,10 +1,9 @@
-//! Filtering proxy (SSRF guard). Who a page may speak to. All traffic of a site's pages comes here, loopback too: plain
-//! requests, tunnels for TLS and WebSockets, each hop of a redirect, whatever frame or worker sends it.
+//! Filtering proxy (SSRF guard) for all traffic of a site's pages, loopback too: plain requests, tunnels for TLS and WebSockets, each hop
+//! of a redirect, from any frame or worker.
 //!
-//! A request is admitted when its origin is one of the definition's, and the address its name resolves to is not inside
-//! unless the definition says so. The address that was judged is the one that is connected to, so a name that changes its
-//! mind gains nothing. One request for each connection of a plain one: nothing is sent to a server that was meant for
-//! another.
+//! A request is admitted when its origin is listed in the definition, and its name does not resolve to an internal address unless the
+//! definition allows that. The connection goes to the checked address, so DNS rebinding gains nothing. A plain connection carries one
+//! request: nothing is sent to a server that was meant for another.
 
 pub(crate) mod head;
 

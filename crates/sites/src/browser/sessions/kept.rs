@@ -1,5 +1,4 @@
-//! Stored sessions. Sessions that are written down, because their definition says so: sealed, in the hub's records, until they
-//! have rested long enough.
+//! Stored sessions, if the definition enables them: sealed in the hub's records, until they have been idle long enough.
 
 use std::time::Duration;
 

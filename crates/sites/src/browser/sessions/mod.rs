@@ -1,11 +1,11 @@
-//! Sessions: contexts that stay between calls, each of one owner, one site and one name, so that a login is kept.
+//! Sessions: contexts that persist between calls, each of one owner, one site and one name, so that a login persists.
 //!
-//! Reading order: [`Key`] (whose it is), `Session` and `Table` here (which there are, how many, until when), `visit` (one call at
+//! Reading order: [`Key`] (owner, site and name), `Session` and `Table` here (the sessions, their number and expiry), `visit` (one call at
 //! a time in one of them), `kept` (those that outlive the browser, sealed in the hub's records).
 //!
-//! A session ends when nobody used it for as long as its definition says, when its owner takes it back, or with its site's
-//! data; a call that is in it then ends with it. A process that is replaced hands its sessions on; one that dies takes them
-//! along, and the next call is told.
+//! A session ends when it was idle for as long as its definition says, when its owner revokes it, or with its site's data; a running call
+//! in it then ends with it. A process that is replaced hands its sessions on; the sessions of a process that dies are lost, and the next
+//! call is informed.
 
 pub(super) mod kept;
 pub(super) mod visit;

@@ -1,4 +1,4 @@
-//! Pages that try to lead the hub where it must not go.
+//! Pages that try to direct the hub to forbidden addresses.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

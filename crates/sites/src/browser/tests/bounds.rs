@@ -1,4 +1,4 @@
-//! Times, places and what is left behind: after a success, a failure, a deadline and a cancel.
+//! Timeouts, page limits and leftovers: after a success, a failure, a deadline and a cancel.
 
 use std::time::Duration;
 

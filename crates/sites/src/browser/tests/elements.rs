@@ -1,4 +1,4 @@
-//! What a press waits for, what typing fires, and what is taken out of an element: each clause alone, on a page made for it.
+//! What a press waits for, what typing fires, and what is extracted from an element: each clause alone, on a page made for it.
 
 use interlingua_model::json::Tree;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Contexts, processes and what is left of them.
+//! Life of contexts and processes, and their leftovers.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where the ladder ends: a model that chooses one element of a list, and one that reads rows because it was asked to.
+//! The last fallback: a model that chooses one element of a list, and one that reads rows because it was asked to.
 
 use interlingua_model::Trust;
 use interlingua_model::json::Tree;

@@ -1,4 +1,4 @@
-//! The site is rebuilt, the call still succeeds, says so, and offers the mended definition, which then needs no mending.
+//! The site is redesigned; the call still succeeds, reports the repair, and offers the repaired definition, which then needs no repair.
 
 use crate::definition::read;
 use interlingua_model::json::Tree;

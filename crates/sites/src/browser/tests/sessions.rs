@@ -1,4 +1,4 @@
-//! Sessions: a login that stays with its owner, and goes when it should.
+//! Sessions: a login that persists for its owner, and ends when it should.
 
 use std::path::Path;
 use std::sync::Arc;

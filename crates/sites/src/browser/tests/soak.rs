@@ -1,4 +1,4 @@
-//! Call after call, nothing may stay behind. `make soak` does a thousand, `make test` a few.
+//! Repeated calls leave nothing behind. `make soak` does a thousand, `make test` a few.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Pages that go where no page is, and words of pages that nobody can see.
+//! Pages that navigate to invalid places, and page texts that are invisible to people.
 
 use interlingua_model::json::Tree;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! One named sequence, and what it takes.
+//! Reads one named sequence and its parameters.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a definition says about a sequence beyond its steps, and what is taken for granted where it says nothing.
+//! Reads the options of a sequence beyond its steps, and their defaults.
 
 use std::time::Duration;
 

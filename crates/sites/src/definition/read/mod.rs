@@ -1,9 +1,9 @@
-//! A definition as it is written becomes a [`Site`], or a list of everything that is wrong with it.
+//! Reads a definition into a [`Site`], or a list of everything that is wrong with it.
 //!
-//! The keys are those of the format this follows: `interface_id`, `name`, `base_url`, `description`, `actions`, `selectors`,
-//! `version`, and `session` of our own; a step has `action_type`, `selector`, `value`, `extract_schema`, `wait_condition`, `metadata`. An action is a
-//! list of steps, or an object with `steps` and more. What is not known is left where it is: definitions are exchanged with
-//! others, who may know more. What a step's `metadata` holds counts as if the step itself said it.
+//! The keys are those of the format this follows: `interface_id`, `name`, `base_url`, `description`, `actions`, `selectors`, `version`, and
+//! `session` of our own; a step has `action_type`, `selector`, `value`, `extract_schema`, `wait_condition`, `metadata`. An action is a list
+//! of steps, or an object with `steps` and more. Unknown keys are preserved: definitions are exchanged with other programs, which may know
+//! more. The content of a step's `metadata` counts as if it were in the step itself.
 
 mod action;
 mod manners;

@@ -1,4 +1,4 @@
-//! What a definition says of sessions: `session: { keep: 30m, default: main, persist: true }`.
+//! Reads the session settings of a definition: `session: { keep: 30m, default: main, persist: true }`.
 
 use std::collections::BTreeMap;
 

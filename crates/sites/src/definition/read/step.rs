@@ -1,4 +1,4 @@
-//! One step of a sequence.
+//! Reads one step of a sequence.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a definition may say, what it must say, and what is taken for granted where it says nothing.
+//! Allowed and required keys of a definition, and the defaults.
 
 use std::time::Duration;
 

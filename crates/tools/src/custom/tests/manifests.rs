@@ -1,4 +1,4 @@
-//! What a manifest may say, what is told of the others, and how tools come and go.
+//! Valid manifests, the reported problems of others, and how tools are added and removed.
 
 use interlingua_model::{CardFrom, Effects};
 

@@ -1,4 +1,4 @@
-//! Manifests, what programs may do wrong, and the tools that come with the repository.
+//! Manifests, misbehaving programs, and the tools that come with the repository.
 
 mod containment;
 mod examples;

@@ -1,4 +1,4 @@
-//! What programs print, and what becomes of it.
+//! The output of programs, and how it is decoded.
 
 use interlingua_model::Level;
 

@@ -1,4 +1,4 @@
-//! Tries to get out of the workspace, or to hang or flood the hub from inside of it.
+//! Attempts to escape the workspace, or to hang or flood the hub from inside of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! The sandbox rules by their ids, attacks on them, and what each tool promises.
+//! The sandbox rules by their ids, attacks on them, and the contract of each tool.
 
 mod attacks;
 mod rules;

@@ -1,4 +1,4 @@
-//! Several at work at once: each in a workspace of its own, with snapshots of the others' to read.
+//! Several callers at once: each in a workspace of its own, with snapshots of the others' to read.
 
 use std::task::Poll;
 

@@ -1,4 +1,4 @@
-//! What each tool promises when it is allowed to work.
+//! The contract of each tool when it is allowed to work.
 
 use super::*;
 use crate::files::diff::unified;

@@ -1,7 +1,7 @@
-//! Devices that speak as UFO's does: tools are told when `list_tools` asks for them, one COMMAND is answered by one
-//! COMMAND_RESULTS. Every frame has all members, as pydantic writes them.
+//! Devices that speak as UFO's does: they list tools when `list_tools` asks for them, and answer one COMMAND with one COMMAND_RESULTS.
+//! Every frame has all members, as pydantic writes them.
 //!
-//! Beside it stands one that speaks the hub's wider profile, for files.
+//! A second device speaks the hub's wider profile, for files.
 
 use std::sync::atomic::Ordering;
 

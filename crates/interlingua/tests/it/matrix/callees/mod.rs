@@ -1,4 +1,4 @@
-//! Those who are called. Each says how it is asked for a scene, and what it lacks.
+//! Callees. Each declares how it is asked for a scene, and what it lacks.
 
 mod a2a;
 mod agent;

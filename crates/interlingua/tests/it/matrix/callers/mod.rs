@@ -1,4 +1,4 @@
-//! Those who call. Each says how much of a scene it can see, calls in its own way, and gives up in its own way.
+//! Callers. Each declares how much of a scene it can see, and calls and cancels in its own way.
 
 mod aip;
 mod bus;

@@ -1,4 +1,4 @@
-//! Whoever asks sites. No registry has a client of this protocol, so these are requests as the specification has them.
+//! Callers of NLWeb. No registry has a client of this protocol, so these are requests as the specification has them.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Those who tell back what they heard: how each is spoken to, and what it can say beside it.
+//! Echoing callees: how each is called, and what it can add to the echo.
 
 use super::super::behaviour::Door;
 use super::super::callees::Callee;

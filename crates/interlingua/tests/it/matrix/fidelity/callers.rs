@@ -1,4 +1,4 @@
-//! How each caller says all it can.
+//! The richest message of each caller.
 
 use http::Method;
 use serde_json::{Value, json};

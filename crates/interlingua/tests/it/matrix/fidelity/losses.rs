@@ -1,4 +1,4 @@
-//! What an answer declares lost, wherever and however its wire says it.
+//! Declared losses of an answer, in the form of each protocol.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The richest message each caller can say, to callees who tell back what they heard, with as much around it as they can say:
-//! what does not arrive, there or back, is declared lost.
+//! The richest message of each caller, to callees that echo it with as much as they can add: what does not arrive, in either direction, is
+//! declared as a loss.
 
 mod callees;
 mod callers;

@@ -1,4 +1,4 @@
-//! What happens while others call: somebody dies or hangs, and comes back.
+//! Faults during the soak: a process is killed or hangs, and comes back.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! One call: who calls whom and what for, and what came of it whatever happened.
+//! One call: its caller, callee and purpose, and its outcome whatever happened.
 
 use std::panic::AssertUnwindSafe;
 use std::process::{Command, Output};

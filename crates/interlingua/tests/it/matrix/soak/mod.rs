@@ -1,11 +1,11 @@
 //! Random callers call random callees while peers are killed, hang and come back, and the hub is killed with -9 twice.
 //!
-//! What is held against it in the end: every task that the hub accepted reaches exactly one outcome; none is lost; none that was
-//! told of ends otherwise than it was told, on whichever wire somebody asks again; no descriptor, child process or memory leaks.
-//! A caller whose line breaks may not know what became of its call; one that was never accepted may simply fail.
+//! Invariants at the end: every task that the hub accepted reaches exactly one outcome; none is lost; no reported task ends with another
+//! outcome than was reported, in whichever protocol it is read again; no descriptor, child process or memory leaks. A caller whose
+//! connection breaks may not know the outcome of its call; one that was never accepted may simply fail.
 //!
-//! `make test` plays a dozen rounds. With `SOAK_MATRIX_SECONDS` it goes on for so long, as `make soak` has it. What is drawn
-//! depends on `SOAK_SEED` alone, which is told with the counts.
+//! `make test` plays a dozen rounds. `SOAK_MATRIX_SECONDS` sets a duration, as in `make soak`. The random choices depend on `SOAK_SEED`
+//! alone, which is printed with the counts.
 
 mod blows;
 mod calls;

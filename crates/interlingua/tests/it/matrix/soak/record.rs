@@ -1,4 +1,4 @@
-//! What the hub itself says of its tasks, held against what it said before and against what callers were told.
+//! The hub's own reports of its tasks, compared with its earlier reports and with what callers received.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! The counts that are told in the end.
+//! The counts that are printed at the end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What the hub's process holds: descriptors, children, memory, as the kernel tells it.
+//! Resources of the hub's process: descriptors, children, memory, as the kernel reports them.
 
 use std::collections::HashMap;
 use std::fs;

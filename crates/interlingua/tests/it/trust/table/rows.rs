@@ -1,4 +1,4 @@
-//! What can be asked of a hub, one row for each operation.
+//! Operations of a hub, one row each.
 
 use http::Method;
 use interlingua_a2a::grpc::service;

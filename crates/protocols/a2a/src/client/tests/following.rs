@@ -1,4 +1,4 @@
-//! What an agent tells of a call, as events.
+//! An agent's reports of a call, as events.
 
 use interlingua_model::{
     Channel, Event, FaultKind, Finished, Outcome, Owner, Part, Party, Principal, Proof, QuestionKind, TaskId, Time,

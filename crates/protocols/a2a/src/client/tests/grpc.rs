@@ -1,4 +1,4 @@
-//! Calls over gRPC: what is asked, as a server reads it, and what is answered.
+//! Calls over gRPC: requests as a server reads them, and answers.
 
 use serde_json::json;
 

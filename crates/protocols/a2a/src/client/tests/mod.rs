@@ -1,4 +1,4 @@
-//! What an agent's client must do, requirement by requirement. What needs a connection is tested over the wire.
+//! The requirements on an A2A client, one by one. What needs a connection is tested over the wire.
 
 mod cards;
 mod errors;

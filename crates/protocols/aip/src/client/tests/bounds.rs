@@ -1,4 +1,4 @@
-//! What a device holds of what it was told and of what it did has a bound in bytes.
+//! A device's stored commands and results are bounded in bytes.
 
 use super::*;
 use crate::wire::ServerKind;

@@ -1,4 +1,4 @@
-//! A thousand devices that lose their server in the same moment and find it again: they come back one by one, not all at once.
+//! A thousand devices lose their server in the same moment and reconnect one by one, not all at once.
 
 use super::*;
 

@@ -1,6 +1,5 @@
-//! Connections that break at any moment, with whatever was on them, while tasks are asked for, commanded, done and ended.
-//! Whatever happens: no action is begun twice, every order is heard of once or its task was stopped, and every task that was
-//! asked for ends once for whoever asked.
+//! Connections that break at any moment, with frames in transit, while tasks are requested, commanded, executed and ended. In every case no
+//! action is begun twice, every order is reported once or its task was stopped, and every requested task ends once for its requester.
 
 use proptest::prelude::*;
 

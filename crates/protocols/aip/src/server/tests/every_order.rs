@@ -1,5 +1,5 @@
-//! One device and one constellation, and every order of seven things that can happen to them: nothing is forgotten, nothing is
-//! left behind, and every task ends exactly once. The bound is the depth; below it nothing is left out.
+//! One device and one constellation, and every order of seven events: nothing is forgotten, nothing leaks, and every task ends exactly
+//! once. The bound is the depth; below it nothing is left out.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The server's rules, walked by frames: recorded exchanges, then what they leave out, then every order of a few.
+//! The server's rules, tested by frames: recorded exchanges, then what they leave out, then every order of a few.
 
 mod every_order;
 mod rules;

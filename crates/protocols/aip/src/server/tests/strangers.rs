@@ -1,4 +1,4 @@
-//! Clients of several people on one server: what somebody may not see is not there, and a name is not a claim.
+//! Clients of several people on one server: what a client may not see is treated as not found, and a name proves nothing.
 
 use super::*;
 use crate::wire::ServerKind;

@@ -1,5 +1,5 @@
-//! Recorded exchanges, played again. `D>` a client says, `D<` it hears, the rest is the hub. `$name` stands for a value that is
-//! fresh and then the same, `$` and `$T` for any value; all else must be there byte for byte.
+//! Recorded exchanges, replayed. `D>` is a frame from a client, `D<` a frame to it, the rest is the hub. `$name` is a value that is fresh
+//! and then the same, `$` and `$T` any value; everything else must match byte for byte.
 
 use super::*;
 use crate::wire::ClientMessage;

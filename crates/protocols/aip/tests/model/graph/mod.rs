@@ -1,12 +1,12 @@
-//! A plan that is worked through by a hub which may die: calls end in any order and way, peers go and come back, people edit,
-//! take back and cancel, a planner answers or not, timers go off.
+//! A plan that is executed by a hub which may be killed: calls end in any order and way, peers disconnect and come back, people edit, undo
+//! and cancel, a planner answers or not, timers fire.
 //!
-//! A hub dies after an append and before what follows from it was done, which is the worst moment; calls that are under way go
-//! on outside, and those that were not made yet are made under the same key.
+//! The hub is killed after an append and before its effects were carried out, which is the worst moment; running calls continue outside,
+//! and those that were not made yet are made under the same key.
 //!
-//! What must hold: the journal tells the same as the memory; a key is used for one step; a step is called again only when its
-//! failure allows it, and not more often than it may be; what ended stays as it ended; no more runs at once than may; a step
-//! runs if and only if its edges let it; once nothing can happen any more, the plan is over.
+//! Invariants: the journal folds to the state in memory; a key is used for one step; a step is called again only when its failure allows
+//! it, and not more often than its limit; an ended step does not change; the concurrency limit holds; a step runs if and only if its edges
+//! allow it; once no event is possible any more, the plan has ended.
 
 mod world;
 

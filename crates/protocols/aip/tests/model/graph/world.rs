@@ -1,4 +1,4 @@
-//! A plan, its journal, and the world around it.
+//! A plan, its journal, and its environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

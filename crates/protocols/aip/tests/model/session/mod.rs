@@ -1,13 +1,13 @@
-//! A device and a constellation at the server: who is connected by what, frames under way, and lines that break at any point.
+//! A device and a constellation at the server: their connections, frames in transit, and connections that break at any point.
 //!
-//! All three ends are the real machines. A frame is delivered whenever it likes, in the order of its connection; a line may
-//! break for one end before the other notices, so that half-open connections, claims to an id and takeovers come about by
-//! themselves; timers go off at any moment. The device may start anew and forget everything.
+//! All three ends are the real machines. A frame is delivered at any time, in the order of its connection; a connection may break for one
+//! end before the other notices, which causes half-open connections, claims to an id and takeovers; timers fire at any moment. The device
+//! may restart and forget everything.
 //!
-//! What must hold: a COMMAND is run at most once; an order is answered at most once; the hub is told of a task once and, unless
-//! it ended it itself, once that it is over; the constellation hears exactly one outcome of every task; nothing is sent on a
-//! connection that was closed; a connection that is let in is who it said, and an id has one connection at a time; once nothing
-//! can happen any more, no session, claim or timer is left.
+//! Invariants: a COMMAND is run at most once; an order is answered at most once; the hub is informed of a task once and, unless it ended it
+//! itself, once of its end; the constellation receives exactly one outcome of every task; nothing is sent on a closed connection; a
+//! registered connection has the id it claimed, and an id has one connection at a time; once no event is possible any more, no session,
+//! claim or timer is left.
 
 mod world;
 

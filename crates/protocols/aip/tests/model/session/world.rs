@@ -1,4 +1,4 @@
-//! The three ends, what is under way between them, and what has been seen of each.
+//! The three ends, the frames in transit between them, and what was observed of each.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,7 +1,7 @@
-//! Outcomes, questions, lists and faults as results.
+//! Encodes outcomes, questions, lists and faults as results.
 //!
-//! What a peer of this protocol answered is relayed as it was written ([`relay`]): only what the hub owns in it is changed.
-//! Everything else is made from the model. A result of the modern era says what kind it is and who answers.
+//! The answer of a peer of this protocol is relayed as it was written ([`relay`]): only what the hub owns in it is changed. Everything else
+//! is made from the model. A result of the modern era names its kind and the server.
 
 mod relay;
 pub mod task;

@@ -1,5 +1,5 @@
-//! Results that a server of this protocol wrote, passed on: every member as it came and in its order, known here or not. Ours
-//! are the kind of result, `_meta` keys of the hub, and addresses where the hub spells them otherwise.
+//! Relays results that a server of this protocol wrote: every member unchanged and in its order, known here or not. The hub only sets the
+//! kind of result, its own `_meta` keys, and addresses that it spells otherwise.
 
 use interlingua_model::{Json, Party};
 

@@ -1,4 +1,4 @@
-//! Kept exchanges as tasks (extension `io.modelcontextprotocol/tasks`): a receipt instead of a result, and where it stands.
+//! Stored exchanges as tasks (extension `io.modelcontextprotocol/tasks`): a receipt instead of a result, and the state of the task.
 
 use interlingua_model::{Outcome, Question, TaskId, Time};
 

@@ -1,4 +1,4 @@
-//! A server that is a program of the hub's own (stdio): one JSON message a line each way.
+//! A server that is a child process of the hub (stdio): one JSON message a line each way.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! How messages get to a server and back: a program's pipes ([`child`]), Streamable HTTP of either era ([`streamable`]), or the
-//! two-way HTTP of 2024 ([`old_sse`]).
+//! Transports to a server: a program's pipes ([`child`]), Streamable HTTP of either era ([`streamable`]), or the two-endpoint HTTP of 2024
+//! ([`old_sse`]).
 //!
-//! A call is opened with [`Link::open`] and read with [`Calls::next`]: whatever comes for it, its answer last.
+//! [`Link::open`] opens a call and [`Calls::next`] reads it: all its messages, its answer last.
 
 pub(super) mod child;
 pub(super) mod old_sse;

@@ -1,5 +1,5 @@
-//! HTTP with two endpoints, as servers of 2024-11-05 have it: a stream of events that the server opens with the address to
-//! post to; answers come by the stream. The address must be the server's own.
+//! HTTP with two endpoints, as in servers of 2024-11-05: an event stream, in which the server first sends the address for POST requests;
+//! answers arrive on the stream. The address must be the server's own.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A connection on which everything comes by one way: a program's pipes, or the event stream of a server of 2024.
+//! A connection with a single incoming channel: a program's pipes, or the event stream of a server of 2024.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,7 @@
 //! Streamable HTTP, both eras: each message is a POST, its answer JSON or an event stream.
 //!
-//! Modern: no session, nothing to resume; dropping the stream cancels. Legacy: a session in a header, streams that may break
-//! off and are taken up where they stood (`Last-Event-ID`), and a stream of the server's own ([`Streamable::listen`]).
+//! Modern: no session, nothing to resume; dropping the stream cancels. Legacy: a session in a header, streams that may break off and are
+//! resumed (`Last-Event-ID`), and a stream of the server's own ([`Streamable::listen`]).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
-//! Request correlation. The calls in flight on one connection, and which of them something belongs to that comes without a name.
+//! Request correlation: the calls in progress on one connection, and which of them an unnumbered message belongs to.
 //!
-//! A response and progress carry the number of their request. A question of a legacy server does not: it belongs to the one
-//! call in flight, or, when there are several, to the newest, but only if all of them are of the same owner: nobody is ever
-//! asked what another one's call wants to know.
+//! A response and progress carry the number of their request. A question of a legacy server does not: it belongs to the one call in
+//! progress, or, when there are several, to the newest, but only if all of them have the same owner: nobody is ever asked a question of
+//! another owner's call.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
