@@ -75,7 +75,7 @@ Examples:
 Examples:
   interlingua open                        open the console of the hub in ./data
   interlingua open --print                print an address that signs a browser in, once
-  interlingua open --hub https://hub.example --token TOKEN --print    do the same for a hub elsewhere")]
+  interlingua open --hub https://hub.example --token TOKEN --print   the same for a remote hub")]
     Open(OpenArguments),
     /// List the peers that you can call through the hub
     Peers(ListArguments),

@@ -193,12 +193,12 @@ impl Caller {
             (Caller::A2a, Callee::Team) => (Sight::Full, Mark::tick()),
             (_, Callee::Team) => (Sight::Absent, Mark::never(reasons::TEAM_PAPERS)),
             (Caller::Aip, Callee::Mcp) => less("output.parts.uri dropped", reasons::AIP_NO_ADDRESS),
-            (Caller::Aip, Callee::A2a) => less("output.artifacts dropped", reasons::AIP_NO_NAMES),
+            (Caller::Aip, Callee::A2a) => less("output.parts.name dropped", reasons::AIP_NO_NAMES),
             (Caller::Aip, Callee::Site) => less("output.parts.blob dropped", reasons::AIP_NO_NAMES),
             (Caller::Aip, Callee::Nlip) => less("output.parts.label dropped", reasons::AIP_NO_NAMES),
             (Caller::Nlweb, Callee::Nlip) => less("output.parts.label dropped", reasons::NLWEB_TEXT_AT_THE_END),
-            (Caller::Envelope, Callee::A2a) => less("output.artifacts dropped", reasons::ENVELOPE_ONE_VALUE),
-            (Caller::Nlweb, Callee::A2a) => less("output.artifacts dropped", reasons::NLWEB_NO_ARTIFACTS),
+            (Caller::Envelope, Callee::A2a) => less("output.parts.name dropped", reasons::ENVELOPE_ONE_VALUE),
+            (Caller::Nlweb, Callee::A2a) => less("output.parts.name dropped", reasons::NLWEB_NO_ARTIFACTS),
             _ => (Sight::Full, Mark::tick()),
         }
     }
