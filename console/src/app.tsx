@@ -47,17 +47,18 @@ export function App() {
 }
 
 function Rail({ view }: { view: View | undefined }) {
+  const hubName = session.value?.hub.name;
   return (
     <nav class="rail" aria-label={word('console')}>
       <a class="skip" href="#content" onClick={event => { event.preventDefault(); document.getElementById('content')?.focus(); }}>{word('skip')}</a>
       <div class="brand">
         <svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true"><path d="M3 6h4c5 0 5 12 10 12h4M3 18h4c5 0 5-12 10-12h4M3 12h18" /></svg>
-        <div><b>{word('product')}</b><div class="micro qq">{session.value === undefined ? null : <bdi>{session.value.hub.name}</bdi>}<div>{location.host}</div></div></div>
+        <div><b>{word('product')}</b><div class="micro qq">{hubName === undefined || hubName === word('product') ? null : <bdi>{hubName}</bdi>}<div>{location.host}</div></div></div>
       </div>
       <p class="caps">{word('group_console')}</p>
       <ul>{views.map(name => <li key={name}><a href={address(name)} aria-current={name === view ? 'page' : undefined}>{viewName(name)}</a></li>)}</ul>
       <div class="me">
-        <div>{session.value === undefined ? word('not_signed_in') : <><div class="micro qq">{word('signed_in_as')}</div><bdi class="small">{session.value.subject}</bdi></>}</div>
+        <div>{session.value === undefined ? null : <><div class="micro qq">{word('signed_in_as')}</div><bdi class="small">{session.value.subject}</bdi></>}</div>
         <button type="button" class="btn help" aria-label={word('help')} onClick={() => { helpOpen.value = true; }}>?</button>
       </div>
     </nav>

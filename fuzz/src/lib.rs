@@ -7,8 +7,8 @@
 mod checks;
 
 use checks::{
-    a2a, a2a_client, addresses, aip, aip_binary, audit, core, envelope, files, forms, gguf, http_head, ids, journal,
-    mcp, mcp_client, nlip, nlweb, oauth, planted, providers, rules, small, words,
+    a2a, a2a_client, addresses, aip, aip_binary, audit, cookies, core, envelope, files, forms, gguf, http_head, ids,
+    journal, mcp, mcp_client, nlip, nlweb, oauth, planted, providers, rules, small, words,
 };
 
 /// One thing to fuzz.
@@ -95,6 +95,7 @@ pub static TARGETS: &[Target] = &[
             "crates/interlingua/src/config/load.rs",
         ],
     ),
+    row("cookies", cookies::session, &["crates/access/src/sessions/cookies.rs"]),
     row(
         "core_json",
         core::json,

@@ -14,7 +14,7 @@ const GIVEN: [&str; 6] = ["&[u8]", "&'a [u8]", "&str", "&'a str", "Bytes", "Vec<
 const NONE: &[(&str, &str)] = &[
     ("crates/tools/src/files/tool.rs", "one word of a closed list"),
     ("crates/tools/src/custom/run.rs", "it writes to a program"),
-    ("crates/net/src/client/oauth/desk.rs", "a mark of a fixed length, compared letter by letter"),
+    ("crates/net/src/client/oauth/sign_ins.rs", "a mark of a fixed length, compared letter by letter"),
     ("crates/settings/src/document/substitute.rs", "it reads a file that the configuration names"),
     ("crates/protocols/mcp/src/inbound/artifacts.rs", "it reads content from the store"),
     ("crates/protocols/nlip/src/inbound/ws.rs", "the decoders of nlip_json and nlip_cbor"),

@@ -53,7 +53,10 @@ fn admitted(method: &Method, uri: &Uri, headers: &HeaderMap) {
         assert!(rest == host && rest.is_some(), "a page of {origin} is let in at {host:?}");
     }
     let foreign = all("sec-fetch-site").iter().any(|site| matches!(*site, "cross-site" | "same-site"));
-    let visited = *method == Method::GET && uri.path().starts_with("/oauth/");
+    let visited = *method == Method::GET
+        && (uri.path().starts_with("/oauth/") || matches!(uri.path(), "/" | "/console/"))
+        && all("sec-fetch-mode") == ["navigate"]
+        && all("sec-fetch-dest") == ["document"];
     assert!(!foreign || visited, "a page of another site is let in");
     assert!(all("content-encoding").iter().all(|name| name.eq_ignore_ascii_case("identity")));
 }

@@ -6,6 +6,7 @@ pub(crate) mod addresses;
 pub(crate) mod aip;
 pub(crate) mod aip_binary;
 pub(crate) mod audit;
+pub(crate) mod cookies;
 pub(crate) mod core;
 pub(crate) mod envelope;
 pub(crate) mod files;

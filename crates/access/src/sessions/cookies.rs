@@ -51,7 +51,7 @@ impl Cookie {
 }
 
 /// Values of all cookies that could be a session's: what they are worth is decided by what is stored.
-pub(super) fn values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+pub(crate) fn values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let all = headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
     let pairs = all.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.filter(|(name, _)| bare(name).starts_with(NAME)).map(|(_, value)| value).take(MOST)

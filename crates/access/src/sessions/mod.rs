@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Access, KnownBy};
 use attempts::Attempts;
+pub(crate) use cookies::values as cookie_values;
 pub use cookies::{Cookie, named};
 pub use tickets::{Ticket, Tickets};
 
@@ -291,8 +292,9 @@ impl Access {
 
     fn session(&self, proof: &SessionProof) -> Option<(Digest, Session)> {
         let all = held(&self.sessions.all);
-        let found = proof.cookies.iter().find_map(|cookie| Some((*cookie, all.get(cookie)?)));
-        found.filter(|(_, session)| session.key == proof.key).map(|(name, session)| (name, session.clone()))
+        // A page of another port may have set the cookie of another session: the key says which one is meant.
+        let mut found = proof.cookies.iter().filter_map(|cookie| Some((*cookie, all.get(cookie)?)));
+        found.find(|(_, session)| session.key == proof.key).map(|(name, session)| (name, session.clone()))
     }
 
     /// A request of this session came: it is not idle.

@@ -1,10 +1,10 @@
 // Made by console/build.mjs.
 const DOCUMENTS: &[Document] = &[
     Document {
-        name: "base-HMXMRSC5.css",
+        name: "base-K3YELRM2.css",
         media: "text/css; charset=utf-8",
-        plain: include_bytes!("base-HMXMRSC5.css"),
-        gzip: include_bytes!("base-HMXMRSC5.css.gz"),
+        plain: include_bytes!("base-K3YELRM2.css"),
+        gzip: include_bytes!("base-K3YELRM2.css.gz"),
     },
     Document {
         name: "icon-3BECC3E4.svg",
@@ -37,9 +37,9 @@ const DOCUMENTS: &[Document] = &[
         gzip: include_bytes!("licences-12A62E97.txt.gz"),
     },
     Document {
-        name: "main-KLGODP2T.js",
+        name: "main-JTNOW43I.js",
         media: "text/javascript; charset=utf-8",
-        plain: include_bytes!("main-KLGODP2T.js"),
-        gzip: include_bytes!("main-KLGODP2T.js.gz"),
+        plain: include_bytes!("main-JTNOW43I.js"),
+        gzip: include_bytes!("main-JTNOW43I.js.gz"),
     },
 ];

@@ -13,7 +13,7 @@ use axum::response::Response;
 use interlingua_keys::{KeyFault, Keyring, Wrapping};
 use interlingua_model::json::set_most_values;
 use interlingua_model::ports::Retention;
-use interlingua_model::{Fault, FaultKind, HubId, Noun};
+use interlingua_model::{Fault, FaultKind, HubId, Noun, Secret};
 use interlingua_store_sqlite::{Condition, Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
@@ -134,13 +134,7 @@ impl Server {
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
         let token = owner_token::kept(config.data())
             .map_err(|cause| StartFault::File { path: config.data().join(owner_token::FILE), cause })?;
-        let access = Arc::new(Access::default());
-        let issuers =
-            Issuers::start(&hub, &config.access, config.hub.url.as_deref(), &Issuers::default(), &access.changed())?;
-        access.replace(rights::rules(&config.access, &token, Arc::new(issuers)));
-        tokens::apply(&hub, &access).await?;
-        access.set_session_rules(config.console.rules());
-        access.restore_sessions(&hub).await?;
+        let access = open_access(config, &hub, &token).await?;
         hub.set_policy(rights::policy(&config.access));
         let shared = shared(config, &hub, access);
         let settings = AllSettings::new(&hub, config).map_err(|fault| fault.cause)?;
@@ -172,14 +166,7 @@ impl Server {
         protocols.iter().for_each(|protocol| protocol.start());
         peers::register(&peers, config).await?;
         hub.restore_agents(&*called).await?;
-        let taken = hub.recover().await?;
-        if taken > 0 {
-            tracing::info!(event = "tasks_taken_up", tasks = taken, "unfinished tasks were resumed");
-        }
-        for protocol in &protocols {
-            protocol.resume().await?;
-        }
-        retire::resume(&keys).await?;
+        resume(&keys, &protocols).await?;
         let retention = Arc::new(ArcSwap::from_pointee(purge_rules(config)));
         let purging = Purging::start(&hub, retention.clone(), newest, config.data());
         let purging = purging.await.map_err(Fault::from)?;
@@ -237,6 +224,30 @@ impl Server {
         }
         self.store.close().await;
     }
+}
+
+/// Callers of the configuration, tokens and sessions that were stored.
+async fn open_access(config: &Config, hub: &Arc<Hub>, token: &Secret) -> Result<Arc<Access>, Fault> {
+    let access = Arc::new(Access::default());
+    let issuers =
+        Issuers::start(hub, &config.access, config.hub.url.as_deref(), &Issuers::default(), &access.changed())?;
+    access.replace(rights::rules(&config.access, token, Arc::new(issuers)));
+    tokens::apply(hub, &access).await?;
+    access.set_session_rules(config.console.rules());
+    access.restore_sessions(hub).await?;
+    Ok(access)
+}
+
+/// Continues what a stop or a crash interrupted.
+async fn resume(keys: &HubKeys, protocols: &[Arc<dyn Protocol>]) -> Result<(), Fault> {
+    let taken = keys.hub.recover().await?;
+    if taken > 0 {
+        tracing::info!(event = "tasks_taken_up", tasks = taken, "unfinished tasks were resumed");
+    }
+    for protocol in protocols {
+        protocol.resume().await?;
+    }
+    retire::resume(keys).await
 }
 
 /// What the HTTP sides of all protocols hold.

@@ -166,6 +166,7 @@ impl<'a> Caller<'a> {
             if contains(&self.answer[..size], expected) {
                 return;
             }
+            #[expect(clippy::disallowed_methods, reason = "a client of blocking sockets in a thread of its own")]
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
         panic!("{expected} is never answered");

@@ -60,18 +60,83 @@ async fn attack_neither_the_cookie_nor_the_key_counts_alone() {
     assert_eq!(status(&hub, &browser).await, 200, "and nobody signed it out");
 }
 
+/// A browser sends every cookie of the host, those that pages of other ports have set among them.
+#[tokio::test]
+async fn attack_the_cookie_of_another_session_does_not_hide_the_right_one() {
+    let hub = hub("").await;
+    let (browser, other) = (owners(&hub).await, owners(&hub).await);
+    let cookie = format!("{}; {}", other.cookie, browser.cookie);
+    let both = Browser { cookie, key: browser.key.clone() };
+    assert_eq!(status(&hub, &both).await, 200);
+    assert_eq!(both.ask(&hub, Method::DELETE, "/api/session", None).await.status, 204);
+    assert_eq!((status(&hub, &browser).await, status(&hub, &other).await), (401, 200), "the key says which one ends");
+}
+
+type Headers = Vec<(&'static str, &'static str)>;
+
+/// Whole requests of each protocol: only who sends them is left open.
+fn elsewhere() -> [(&'static str, Headers, Value); 4] {
+    let nlip = json!({"format": "text", "subformat": "english", "content": "hello"});
+    let mcp = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "hub__echo", "arguments": {"text": "hello"},
+            "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {}}}});
+    let of_mcp = vec![
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "hub__echo"),
+    ];
+    let message = json!({"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hello"}]});
+    let a2a = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+    let nlweb = json!({"query": {"text": "hello"}, "prefer": {"streaming": false}, "meta": {"api_version": "0.55"}});
+    let of_a2a = vec![("a2a-version", "1.0")];
+    [("/nlip", Vec::new(), nlip), ("/mcp", of_mcp, mcp), ("/a2a", of_a2a, a2a), ("/ask", Vec::new(), nlweb)]
+}
+
+/// What such a request gets from who shows this.
+async fn said(hub: &Hub, shown: &[(&str, &str)], (path, own, body): &(&str, Headers, Value)) -> (u16, String) {
+    let headers = [shown, own.as_slice()].concat();
+    let answer = ask(hub, Method::POST, path, &headers, Some(body.clone())).await;
+    let mut said = answer.json();
+    // NLWeb gives every request an id.
+    said["_meta"]["request_id"] = Value::Null;
+    (answer.status, said.to_string())
+}
+
 #[tokio::test]
 async fn v_76_a_session_counts_on_the_api_alone() {
     let hub = hub("access: { anonymous: refused }\n").await;
     let browser = owners(&hub).await;
+    let bearer = format!("Bearer {}", owner(&hub));
     for path in ["/metrics", "/llms.txt", "/.well-known/agent-card.json"] {
         let with = browser.ask(&hub, Method::GET, path, None).await.status;
         let without = ask(&hub, Method::GET, path, &[OWN], None).await.status;
         assert_eq!(with, without, "{path}");
     }
-    let message = json!({"format": "text", "subformat": "english", "content": "hello"});
-    let said = browser.ask(&hub, Method::POST, "/nlip", Some(message)).await;
-    assert_eq!(said.status, 401, "{}", said.text());
+    for call in elsewhere() {
+        let known = said(&hub, &[("authorization", &bearer), OWN], &call).await;
+        assert_eq!(known.0, 200, "the request itself is good: {known:?}");
+        let (with, without) = (said(&hub, &browser.headers(), &call).await, said(&hub, &[OWN], &call).await);
+        assert_eq!((with.0, &with), (401, &without), "{}", call.0);
+    }
+    assert_eq!(status(&hub, &browser).await, 200, "all the while it counts at /api");
+}
+
+/// The same where anybody may call: then the answer is the one for strangers.
+#[tokio::test]
+async fn v_76_elsewhere_a_session_acts_as_anonymous() {
+    const STRANGER: &str = "you are anonymous here";
+    let hub = hub("").await;
+    let browser = owners(&hub).await;
+    let bearer = format!("Bearer {}", owner(&hub));
+    for call in elsewhere() {
+        let (_, with) = said(&hub, &browser.headers(), &call).await;
+        assert!(with.contains(STRANGER), "{}: {with}", call.0);
+        let (_, known) = said(&hub, &[("authorization", &bearer), OWN], &call).await;
+        assert!(!known.contains(STRANGER), "{}: {known}", call.0);
+    }
 }
 
 #[tokio::test]
