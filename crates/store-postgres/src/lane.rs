@@ -123,7 +123,8 @@ enum How {
     OneByOne,
 }
 
-type Batch = Vec<Box<dyn Job>>;
+/// Requests that share a commit.
+pub(super) type Batch = Vec<Box<dyn Job>>;
 
 pub(super) struct Lane {
     pub(super) target: Arc<Target>,
