@@ -15,7 +15,7 @@ use interlingua_store_sqlite::{EncryptionAtRest, Place};
 use super::columns::{self, damaged, id, integer, number, phase, size, task_id};
 use super::connection::Session;
 use super::fault::Refused;
-use super::lane::{At, Job};
+use super::lane::{At, Batch};
 use super::quota;
 
 /// What became of a statement or a transaction that was not refused by the server.
@@ -32,7 +32,7 @@ pub(super) fn weight(append: &Append) -> usize {
 
 /// Those that one statement can write, and the others. Two appends to one log, or under one key, are never in one statement: the
 /// second would not be applied. Nor are a task's two logs: what a run brings is counted for the owner in the task's row.
-pub(super) fn partition(batch: Vec<Box<dyn Job>>) -> (Vec<Box<dyn Job>>, Vec<Box<dyn Job>>) {
+pub(super) fn partition(batch: Batch) -> (Batch, Batch) {
     let (mut logs, mut keys) = (HashSet::new(), HashSet::new());
     batch.into_iter().partition(|job| {
         job.append().is_some_and(|append| {

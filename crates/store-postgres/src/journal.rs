@@ -15,7 +15,7 @@ use tokio_postgres::Row;
 use super::columns::{self, damaged, id, integer, number, size, task_id};
 use super::connection::Session;
 use super::fault::Refused;
-use super::{Database, quota, retention, spread, tasks};
+use super::{Database, bounded, quota, retention, spread, tasks};
 
 impl Journal for Database {
     fn append(&self, append: Append) -> Pending<'_, Appended> {
@@ -53,6 +53,7 @@ impl Journal for Database {
         Box::pin(self.write(spread(&log), move |session| {
             let (log, rest, fold) = (log.clone(), rest.clone(), fold.clone());
             Box::pin(async move {
+                bounded(fold.len())?;
                 let fold = rest.seal(Place::Fold { log: &log, seq: upto }, &fold)?.into_owned();
                 keep_fold(session, &log, upto, at, &fold).await
             })

@@ -38,6 +38,8 @@ pub(super) trait Job: Send {
     fn run<'a>(&'a mut self, session: &'a Session) -> BoxFuture<'a, Result<(), Refused>>;
     /// It was refused, or it is an append that was written with others.
     fn found(&mut self, found: Result<Appended, StoreFault>);
+    /// Was it refused for want of room?
+    fn found_no_room(&self) -> bool;
     fn settle(self: Box<Self>, commit: Result<(), StoreFault>);
 }
 
@@ -81,6 +83,10 @@ where
         self.found = found.err().map(Err);
     }
 
+    fn found_no_room(&self) -> bool {
+        matches!(self.found, Some(Err(StoreFault::Full(_))))
+    }
+
     fn settle(self: Box<Self>, commit: Result<(), StoreFault>) {
         answer(self.found, self.reply, commit);
     }
@@ -109,6 +115,10 @@ impl Job for AppendRequest {
         self.found = Some(found);
     }
 
+    fn found_no_room(&self) -> bool {
+        matches!(self.found, Some(Err(StoreFault::Full(_))))
+    }
+
     fn settle(self: Box<Self>, commit: Result<(), StoreFault>) {
         answer(self.found, self.reply, commit);
     }
@@ -123,7 +133,8 @@ enum How {
     OneByOne,
 }
 
-type Batch = Vec<Box<dyn Job>>;
+/// Requests that share a commit.
+pub(super) type Batch = Vec<Box<dyn Job>>;
 
 pub(super) struct Lane {
     pub(super) target: Arc<Target>,
@@ -142,13 +153,11 @@ impl Lane {
     /// Writes until the queue is closed and empty.
     pub(super) async fn serve(mut self) {
         while let Some(first) = self.queue.recv().await {
-            let mut batch = Batch::new();
-            self.take(first, &mut batch);
-            let mut bytes = 0;
-            while batch.len() < BATCH && bytes < BATCH_BYTES {
-                let Ok(message) = self.queue.try_recv() else { break };
-                self.take(message, &mut batch);
-                bytes += batch.last().and_then(|job| job.append()).map_or(0, append::weight);
+            let (mut batch, mut bytes, mut next) = (Batch::new(), 0, Some(first));
+            while let Some(message) = next {
+                bytes += self.take(message, &mut batch);
+                let room = batch.len() < BATCH && bytes < BATCH_BYTES;
+                next = if room { self.queue.try_recv().ok() } else { None };
             }
             let (together, alone) = append::partition(batch);
             self.commit(together, How::Together).await;
@@ -159,12 +168,18 @@ impl Lane {
         }
     }
 
-    fn take(&mut self, message: Message, batch: &mut Batch) {
+    /// The bytes that it brings.
+    fn take(&mut self, message: Message, batch: &mut Batch) -> usize {
         match message {
-            Message::Work(job) => batch.push(job),
+            Message::Work(job) => {
+                let bytes = job.append().map_or(0, append::weight);
+                batch.push(job);
+                bytes
+            }
             Message::Close(reply) => {
                 self.closes.push(reply);
                 self.queue.close();
+                0
             }
         }
     }
@@ -179,12 +194,8 @@ impl Lane {
             match after(ended, collisions) {
                 Next::Answer => {
                     self.acknowledged += 1;
-                    self.condition.send_if_modified(|now| {
-                        *now == Condition::Full && {
-                            *now = Condition::Writable;
-                            true
-                        }
-                    });
+                    let full = batch.iter().any(|job| job.found_no_room());
+                    self.note(if full { Condition::Full } else { Condition::Writable });
                     return settle(batch, &Ok(()));
                 }
                 Next::Again => {
@@ -194,12 +205,7 @@ impl Lane {
                 Next::OneByOne => how = How::OneByOne,
                 Next::Refuse => {
                     if matches!(fault, StoreFault::Full(_)) {
-                        self.condition.send_if_modified(|now| {
-                            *now == Condition::Writable && {
-                                *now = Condition::Full;
-                                true
-                            }
-                        });
+                        self.note(Condition::Full);
                     }
                     return settle(batch, &Err(fault));
                 }
@@ -210,6 +216,12 @@ impl Lane {
                 },
             }
         }
+    }
+
+    /// How the last write went; `Failed` is final.
+    fn note(&self, found: Condition) {
+        let change = |now: &mut Condition| *now != Condition::Failed && std::mem::replace(now, found) != found;
+        self.condition.send_if_modified(change);
     }
 
     /// A connection whose lane stands, or why there is none.

@@ -56,7 +56,8 @@ pub struct Options {
     pub insecure: bool,
     /// The schema that holds the tables.
     pub schema: String,
-    /// The name of this hub. Whoever had it before cannot write any more.
+    /// The name of this hub. Whoever had it before cannot write any more, even if it still runs: two hubs must not open one
+    /// schema under one name.
     pub name: String,
     /// Connections that write.
     pub writers: u16,
@@ -166,6 +167,20 @@ impl Postgres {
     }
 }
 
+/// A message of the protocol, and a value in it, have less than 1 GiB. The server closes the connection of one who sends more,
+/// which would look like a commit whose outcome is unknown, again and again.
+const MOST_BYTES: usize = 256 * 1024 * 1024;
+
+/// May so many bytes be sent for one request?
+fn bounded(bytes: usize) -> Result<(), StoreFault> {
+    if bytes > MOST_BYTES {
+        return Err(StoreFault::Broken(
+            format!("{bytes} bytes are more than one write to the database may have").into(),
+        ));
+    }
+    Ok(())
+}
+
 /// Which lane requests about this go to.
 fn spread(what: &impl Hash) -> usize {
     let mut hasher = DefaultHasher::new();
@@ -186,6 +201,7 @@ impl Database {
     }
 
     async fn write_append(&self, append: Append) -> Result<Appended, StoreFault> {
+        bounded(append::weight(&append))?;
         let (reply, done) = oneshot::channel();
         let route = spread(&append.log);
         self.send(route, Box::new(AppendRequest { append, rest: self.rest.clone(), found: None, reply }))?;

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use super::columns::{damaged, integer, number, size};
 use super::connection::Session;
 use super::fault::Refused;
-use super::{Database, quota, retention};
+use super::{Database, bounded, quota, retention};
 
 impl Records for Database {
     fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
@@ -44,6 +44,7 @@ impl Records for Database {
         Box::pin(self.write(route, move |session| {
             let (key, rest, value) = (key.clone(), rest.clone(), value.clone());
             Box::pin(async move {
+                bounded(value.len())?;
                 let value = rest.seal(Place::Record { kind, key: &key }, &value)?.into_owned();
                 put(session, (kind, &key), &value, expires, expect, now).await
             })
@@ -55,6 +56,7 @@ impl Records for Database {
         Box::pin(self.write(route, move |session| {
             let (room, item, rest) = (room.clone(), item.clone(), rest.clone());
             Box::pin(async move {
+                bounded(item.value.len())?;
                 let value = rest.seal(Place::Record { kind, key: &item.key }, &item.value)?.into_owned();
                 put_within(session, &room, kind, &item, &value, now).await
             })
@@ -66,6 +68,7 @@ impl Records for Database {
         Box::pin(self.write(route(kind, &key), move |session| {
             let (key, rest, value) = (key.clone(), rest.clone(), value.clone());
             Box::pin(async move {
+                bounded(value.len())?;
                 let value = rest.seal(Place::Record { kind, key: &key }, &value)?.into_owned();
                 let sql = "WITH old AS (SELECT owner, length(value) AS len FROM records
                          WHERE kind = $1 AND key = $2 AND revision = $4 FOR UPDATE),

@@ -1,82 +1,27 @@
 //! The driver under fault: a proxy cuts the connection at every message of a commit, backends are ended and statements are
 //! cancelled. Each append is in once or not at all, and its caller heard which.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
-use interlingua_model::id::TaskId;
+use bytes::Bytes;
+use futures_util::future::join;
+use interlingua_model::id::{TaskId, Time};
 use interlingua_model::journal::Log;
-use interlingua_model::ports::{Append, Appended, Expected, StoreFault, TaskPhase};
+use interlingua_model::ports::{Append, Appended, Expect, Expected, StoreFault, TaskPhase};
 use interlingua_store_contract::{Driver, accepted, append, row, unique};
 use interlingua_testkit::{PostgresServer, postgres, skipped, within};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
+use super::super::connection::Target;
 use super::super::{Condition, Options, Postgres};
 use super::InSchema;
+use super::line::Line;
 
-/// Which pieces still pass from either end before a connection is cut, once; negative when it is not to be cut.
-#[derive(Debug, Default)]
-struct Pieces {
-    up: AtomicI64,
-    down: AtomicI64,
-}
-
-impl Pieces {
-    fn none() -> Arc<Pieces> {
-        Arc::new(Pieces { up: AtomicI64::new(-1), down: AtomicI64::new(-1) })
-    }
-
-    /// Is this piece the one at which it is cut? The counter is then spent.
-    fn cuts(counter: &AtomicI64) -> bool {
-        counter.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| (left >= 0).then_some(left - 1)) == Ok(0)
-    }
-}
-
-/// A line to the server that is cut at a piece: what one end wrote at once, which for this driver is one message or more of one
-/// step of the protocol.
-struct Line {
-    address: SocketAddr,
-    pieces: Arc<Pieces>,
-    _accepting: JoinSet<()>,
-}
-
-impl Line {
-    async fn to(server: SocketAddr) -> Line {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, pieces) = (listener.local_addr().unwrap(), Pieces::none());
-        let (seen, mut accepting) = (pieces.clone(), JoinSet::new());
-        accepting.spawn(async move {
-            let mut carried = JoinSet::new();
-            while let Ok((client, _)) = listener.accept().await {
-                carried.spawn(carry(client, server, seen.clone()));
-            }
-        });
-        Line { address, pieces, _accepting: accepting }
-    }
-}
-
-async fn carry(client: TcpStream, server: SocketAddr, pieces: Arc<Pieces>) {
-    let Ok(server) = TcpStream::connect(server).await else { return };
-    let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
-    tokio::select! {
-        () = pass(from_client, to_server, &pieces.up) => {}
-        () = pass(from_server, to_client, &pieces.down) => {}
-    }
-}
-
-async fn pass(mut from: tokio::net::tcp::OwnedReadHalf, mut to: tokio::net::tcp::OwnedWriteHalf, left: &AtomicI64) {
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let Ok(count @ 1..) = from.read(&mut buffer).await else { return };
-        if Pieces::cuts(left) || to.write_all(&buffer[..count]).await.is_err() {
-            return;
-        }
-    }
-}
+/// Pieces of either direction at which the line is cut in turn.
+const PIECES: i64 = 24;
 
 /// What the log of a task holds, read by the server's own address.
 async fn entries(store: &InSchema, task: u128) -> usize {
@@ -85,36 +30,37 @@ async fn entries(store: &InSchema, task: u128) -> usize {
 
 async fn with_line(server: &PostgresServer) -> (Line, InSchema) {
     let line = Line::to(server.address()).await;
-    let store = InSchema::at(server.url_at(line.address), None).await;
+    let store = InSchema::with(Options { url: server.url_at(line.address), ..Options::default() }, None).await;
     (line, store)
 }
 
-/// Appends with the line cut at a piece of it. Where the caller hears that it is not in, it is not, and it comes again.
-async fn settled(store: &InSchema, counter: &AtomicI64, piece: i64, task: u128, one: Append) -> Appended {
+/// Appends with the line cut at a message of it. Where the caller hears that it is not in, it is not, and it comes again.
+async fn settled(store: &InSchema, counter: &AtomicI64, message: i64, task: u128, one: Append) -> Appended {
     let before = entries(store, task).await;
-    counter.store(piece, Ordering::SeqCst);
+    counter.store(message, Ordering::SeqCst);
     let heard = within("an append to be settled", store.ports().journal.append(one.clone())).await;
-    counter.store(-1, Ordering::SeqCst);
+    let reached = counter.swap(-1, Ordering::SeqCst) < 0;
     match heard {
         Ok(appended) => appended,
         Err(StoreFault::Away(_)) => {
-            assert_eq!(entries(store, task).await, before, "it was said not to be in: piece {piece}");
+            assert!(reached, "nothing was in the way: message {message}");
+            assert_eq!(entries(store, task).await, before, "it was said not to be in: message {message}");
             store.ports().journal.append(one).await.unwrap()
         }
         Err(other) => panic!("{other:?}"),
     }
 }
 
-/// One append by one statement, and one by a transaction of its own.
-async fn cut_at(store: &InSchema, counter: &AtomicI64, piece: i64, task: u128) {
+/// One append by one statement, and one by a transaction of its own, with the line cut at this message.
+async fn cut_at(store: &InSchema, counter: &AtomicI64, message: i64, task: u128) {
     let first = Append {
         unique: Some(unique(&format!("key {task}"), "body", 9_000)),
         ..accepted(row(task, "ann", TaskPhase::Running, 1))
     };
-    assert_eq!(settled(store, counter, piece, task, first).await, Appended::At(1), "piece {piece}");
+    assert_eq!(settled(store, counter, message, task, first).await, Appended::At(1), "message {message}");
     let second = Append { expected: Expected::Any, ..append(Log::Task(TaskId(task)), 0, &["more"]) };
-    assert_eq!(settled(store, counter, piece, task, second).await, Appended::At(2), "piece {piece}");
-    assert_eq!(entries(store, task).await, 2, "once, not twice: piece {piece}");
+    assert_eq!(settled(store, counter, message, task, second).await, Appended::At(2), "message {message}");
+    assert_eq!(entries(store, task).await, 2, "once, not twice: message {message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,9 +70,9 @@ async fn a_connection_cut_at_any_message_of_a_commit_leaves_each_append_once() {
         Err(missing) => return skipped(&missing),
     };
     let (line, store) = with_line(&server).await;
-    for piece in 0..24 {
-        cut_at(&store, &line.pieces.up, piece, 1_000 + piece as u128).await;
-        cut_at(&store, &line.pieces.down, piece, 2_000 + piece as u128).await;
+    for message in 0..PIECES {
+        cut_at(&store, &line.pieces.up, message, 1_000 + message as u128).await;
+        cut_at(&store, &line.pieces.down, message, 2_000 + message as u128).await;
     }
     assert_eq!(*store.store.condition().borrow(), Condition::Writable);
 }
@@ -160,7 +106,7 @@ async fn appended_while(server: &PostgresServer, disturb: &str) {
     let disturbing = async {
         loop {
             operator.execute(&sql, &[]).await.unwrap();
-            tokio::time::sleep(std::time::Duration::from_millis(15)).await;
+            tokio::time::sleep(Duration::from_millis(15)).await;
         }
     };
     let done = tokio::select! {
@@ -245,4 +191,174 @@ async fn a_database_that_cannot_be_reached_is_said_when_the_store_is_opened() {
     let options = Options { url: format!("postgres://hub@{nowhere}/postgres"), ..Options::default() };
     let refused = Postgres::open(&options, dir.path(), None).await.map(drop);
     assert!(matches!(refused, Err(super::super::OpenFault::Database { doing: "reach", .. })), "{refused:?}");
+}
+
+/// The server believes in a standby that is not there, so that no commit is acknowledged; or it does so no more.
+async fn standby(operator: &tokio_postgres::Client, names: &str) {
+    operator.batch_execute(&format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'")).await.unwrap();
+    operator.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+}
+
+/// Waits for commits of the hub that wait for a standby, and cancels them: the server then says that they are done, and warns.
+async fn cancel_waiting(operator: &tokio_postgres::Client) {
+    let sql = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
+        WHERE application_name = 'interlingua' AND wait_event = 'SyncRep'";
+    within("a commit to wait for the standby", async {
+        while operator.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_no_standby_may_have_is_answered_when_one_has_it() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    let store = InSchema::plain(&server).await;
+    let journal = store.ports().journal;
+    assert_eq!(journal.append(append(Log::Audit, 0, &["first"])).await.unwrap(), Appended::At(1));
+    let (operator, _driving) = operator(&server).await;
+    operator.batch_execute("SET synchronous_commit = off").await.unwrap();
+    standby(&operator, "nobody").await;
+    let mut waiting = pin!(journal.append(append(Log::Audit, 1, &["second"])));
+    let cancelling = async {
+        // The commit itself, and then every attempt to settle it.
+        for _ in 0..3 {
+            cancel_waiting(&operator).await;
+        }
+    };
+    tokio::select! {
+        heard = &mut waiting => panic!("no standby has it: {heard:?}"),
+        () = cancelling => {}
+    }
+    assert_eq!(entries_of_audit(&store).await, 2, "it is in, and that was not said");
+    standby(&operator, "").await;
+    assert_eq!(within("the commit to be settled", waiting).await.unwrap(), Appended::At(2));
+    assert_eq!(entries_of_audit(&store).await, 2, "once, not twice");
+}
+
+async fn entries_of_audit(store: &InSchema) -> usize {
+    store.ports().journal.read(Log::Audit, 0, 100).await.unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_bounds_what_stands_still_and_never_commits_with_less_than_a_sync() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    for (asked, given) in [("off", "on"), ("local", "on"), ("on", "on"), ("remote_apply", "remote_apply")] {
+        let url = format!("{}?options=-c%20synchronous_commit%3D{asked}", server.url());
+        let target = Target::new(&url, None, false, "interlingua").unwrap();
+        let session = target.connect().await.unwrap();
+        let settings =
+            "SELECT current_setting('idle_in_transaction_session_timeout'), current_setting('statement_timeout'),
+            current_setting('lock_timeout'), current_setting('synchronous_commit')";
+        let row = session.query(settings, &[]).await.unwrap().remove(0);
+        let found: Vec<String> = (0..4).map(|column| row.get(column)).collect();
+        assert_eq!(found, ["5s", "10s", "6s", given]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_whose_caller_leaves_is_not_cancelled() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    let store = InSchema::plain(&server).await;
+    let journal = store.ports().journal;
+    let (operator, _driving) = operator(&server).await;
+    operator.batch_execute("SET synchronous_commit = off").await.unwrap();
+    standby(&operator, "nobody").await;
+    let waits =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'interlingua' AND wait_event = 'SyncRep'";
+    let begun = async {
+        while operator.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        heard = journal.append(append(Log::Audit, 0, &["line"])) => panic!("no standby has it: {heard:?}"),
+        () = within("the commit to wait", begun) => {}
+    }
+    // The caller has left, and later ones come behind it: its commit still waits, and is in when it has what it waits for.
+    assert_eq!(operator.query_one(waits, &[]).await.unwrap().get::<_, i64>(0), 1);
+    standby(&operator, "").await;
+    assert_eq!(journal.append(append(Log::Audit, 1, &["next"])).await.unwrap(), Appended::At(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn k_10_an_append_is_held_against_the_head_and_leaves_no_gap_where_entries_were_lost() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    let store = InSchema::plain(&server).await;
+    let journal = store.ports().journal;
+    let log = Log::Task(TaskId(7));
+    for place in 0..3 {
+        journal.append(append(log.clone(), place, &["entry"])).await.unwrap();
+    }
+    // As a fail-over that lost the last entry: the place that the hub asks for next is free.
+    let (operator, _driving) = operator(&server).await;
+    let schema = &store.options.schema;
+    let lose = format!("DELETE FROM {schema}.journal WHERE seq = 3; UPDATE {schema}.logs SET head = 2");
+    operator.batch_execute(&lose).await.unwrap();
+    let next = append(log.clone(), 3, &["fourth"]);
+    // Alone in one statement, and in a transaction with another of the same log.
+    let (alone, with_another) =
+        (journal.append(next.clone()).await, join(journal.append(next.clone()), journal.append(next)).await);
+    for refused in [alone, with_another.0, with_another.1] {
+        assert!(matches!(refused, Err(StoreFault::Moved { expected: 3, found: 2 })), "{refused:?}");
+    }
+    let found: Vec<u64> = journal.read(log.clone(), 0, 100).await.unwrap().iter().map(|entry| entry.seq).collect();
+    assert_eq!(found, [1, 2], "no gap");
+    assert_eq!(journal.append(append(log, 2, &["third"])).await.unwrap(), Appended::At(3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_found_by_one_request_of_many_shows_in_the_condition_and_passes() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    let store = InSchema::plain(&server).await;
+    let (records, condition) = (store.ports().records, store.store.condition());
+    let put = || records.put("kind", "key", Bytes::from_static(b"value"), None, Expect::Anything, Time(1));
+    put().await.unwrap();
+    // What the server says when its disk is full, where the row is written.
+    let (operator, _driving) = operator(&server).await;
+    let schema = &store.options.schema;
+    let full = format!(
+        "CREATE FUNCTION {schema}.no_room() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$;
+         CREATE TRIGGER no_room BEFORE INSERT OR UPDATE ON {schema}.records FOR EACH ROW EXECUTE FUNCTION {schema}.no_room()"
+    );
+    operator.batch_execute(&full).await.unwrap();
+    assert!(matches!(put().await, Err(StoreFault::Full(_))));
+    assert_eq!(*condition.borrow(), Condition::Full);
+    operator.batch_execute(&format!("DROP TRIGGER no_room ON {schema}.records")).await.unwrap();
+    put().await.unwrap();
+    assert_eq!(*condition.borrow(), Condition::Writable);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attack_a_write_larger_than_a_message_of_the_protocol_is_refused_and_others_go_on() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    let store = InSchema::plain(&server).await;
+    let (journal, records) = (store.ports().journal, store.ports().records);
+    let huge = Bytes::from(vec![0; 256 * 1024 * 1024 + 1]);
+    let refused = journal.append(Append { records: vec![huge.clone()], ..append(Log::Audit, 0, &[]) }).await;
+    assert!(matches!(refused, Err(StoreFault::Broken(_))), "{refused:?}");
+    let refused = records.put("kind", "key", huge, None, Expect::Anything, Time(1)).await;
+    assert!(matches!(refused, Err(StoreFault::Broken(_))), "{refused:?}");
+    assert_eq!(journal.append(append(Log::Audit, 0, &["line"])).await.unwrap(), Appended::At(1));
+    assert_eq!(*store.store.condition().borrow(), Condition::Writable);
 }

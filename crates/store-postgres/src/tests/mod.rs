@@ -1,6 +1,7 @@
 //! The store on PostgreSQL against the ports' contract, against the model, and with its connections cut.
 
 mod fault;
+mod line;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,21 +22,22 @@ struct InSchema {
 }
 
 impl InSchema {
-    async fn at(url: String, ring: Option<Keyring>) -> InSchema {
+    async fn with(options: Options, ring: Option<Keyring>) -> InSchema {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let schema = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let options = Options { url, schema, ..Options::default() };
+        let options = Options { schema, ..options };
         let dir = tempfile::tempdir().unwrap();
         let store = Postgres::open(&options, dir.path(), ring.as_ref()).await.unwrap();
         InSchema { options, ring, dir, store }
     }
 
     async fn plain(server: &PostgresServer) -> InSchema {
-        InSchema::at(server.url(), None).await
+        InSchema::with(Options { url: server.url(), ..Options::default() }, None).await
     }
 
     async fn sealed(server: &PostgresServer) -> InSchema {
-        InSchema::at(server.url(), Some(Keyring::from_text(&"07".repeat(32)).unwrap())).await
+        let ring = Keyring::from_text(&"07".repeat(32)).unwrap();
+        InSchema::with(Options { url: server.url(), ..Options::default() }, Some(ring)).await
     }
 }
 
@@ -54,7 +56,7 @@ impl Driver for InSchema {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_whole_contract_holds_on_postgresql() {
+async fn k_48_the_whole_contract_holds_on_postgresql() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),
@@ -82,7 +84,7 @@ async fn quotas_hold_on_postgresql() {
 
 /// The same seeds as for every driver.
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_random_sequences_are_answered_as_the_model_answers() {
+async fn k_48_ten_thousand_random_sequences_are_answered_as_the_model_answers() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),

@@ -72,6 +72,6 @@ mod held {
 
 /// The same seeds for every driver.
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_random_sequences_are_answered_as_the_model_answers() {
+async fn k_48_ten_thousand_random_sequences_are_answered_as_the_model_answers() {
     on_a_new_one(async |driver| interlingua_store_contract::model::compare(driver.ports(), 0..10_000).await).await;
 }
