@@ -8,9 +8,14 @@ use interlingua_testkit::skipped;
 
 use super::{root_file, rust, tracked};
 
-/// The names of all tests.
+/// The names of all tests, and of the functions of the stores' contract: its macros make a test of each for every store.
 fn tests() -> BTreeSet<String> {
-    tracked(".rs").iter().flat_map(|file| rust::tests(&file.text)).map(|test| test.name).collect()
+    let (files, contract) = (tracked(".rs"), fs::read_to_string(root_file("crates/store-contract/src/lib.rs")));
+    let contract = contract.expect("the contract of the stores");
+    let listed = contract.lines().filter_map(|line| line.trim().strip_suffix(',')).map(str::to_owned);
+    let written = |name: &String| files.iter().any(|file| file.text.contains(&format!("pub async fn {name}(")));
+    let of_stores: Vec<String> = listed.filter(written).collect();
+    files.iter().flat_map(|file| rust::tests(&file.text)).map(|test| test.name).chain(of_stores).collect()
 }
 
 /// Words in backticks that are the name of a test: small letters, and more than two underlines.
