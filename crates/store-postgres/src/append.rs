@@ -12,10 +12,10 @@ use interlingua_model::journal::Log;
 use interlingua_model::ports::{Append, Appended, Expected, StoreFault, TaskRow, Unique};
 use interlingua_store_sqlite::{EncryptionAtRest, Place};
 
+use super::batch::{At, Batch};
 use super::columns::{self, damaged, id, integer, number, phase, size, task_id};
 use super::connection::Session;
 use super::fault::Refused;
-use super::lane::{At, Batch};
 use super::quota;
 
 /// What became of a statement or a transaction that was not refused by the server.

@@ -13,7 +13,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, NoTls, Row, Socket, Statement};
 
 use super::fault::OpenFault;
-use super::outcome::{Line, admits};
+use super::outcome::{Timeline, admits};
 use super::tls::Tls;
 
 /// Statements that a connection remembers.
@@ -31,7 +31,7 @@ pub(super) struct Target {
     config: Config,
     tls: Option<Tls>,
     schema: String,
-    seen: Mutex<Option<Line>>,
+    seen: Mutex<Option<Timeline>>,
 }
 
 impl Target {
@@ -163,11 +163,11 @@ impl Session {
     }
 
     /// Which database this is; `None` where the engine cannot say.
-    async fn line(&self) -> Result<Option<Line>, Error> {
+    async fn line(&self) -> Result<Option<Timeline>, Error> {
         let sql = "SELECT (SELECT system_identifier FROM pg_control_system()),
             ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8";
         match self.query(sql, &[]).await {
-            Ok(rows) => Ok(rows.first().map(|row| Line {
+            Ok(rows) => Ok(rows.first().map(|row| Timeline {
                 system: row.get(0),
                 timeline: u32::try_from(row.get::<_, i64>(1)).unwrap_or_default(),
             })),

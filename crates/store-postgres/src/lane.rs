@@ -15,9 +15,10 @@ use tokio_postgres::error::SqlState;
 
 use super::Condition;
 use super::append::{self, Fit};
+use super::batch::{At, Batch, Job};
 use super::connection::{Session, Target};
 use super::fault::{Class, Refused, class, from_sql};
-use super::outcome::{Doubt, Ended, Next, Verdict, after, judge};
+use super::outcome::{CommitOutcome, Doubt, Next, Verdict, after, judge};
 use interlingua_store_sqlite::EncryptionAtRest;
 
 /// At most so many requests, and so many bytes of appends, share a commit.
@@ -29,18 +30,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 pub(super) enum Message {
     Work(Box<dyn Job>),
     Close(oneshot::Sender<()>),
-}
-
-/// One request. It may be run more than once, until one run was committed.
-pub(super) trait Job: Send {
-    /// The append it is, if it is one.
-    fn append(&self) -> Option<&Append>;
-    fn run<'a>(&'a mut self, session: &'a Session) -> BoxFuture<'a, Result<(), Refused>>;
-    /// It was refused, or it is an append that was written with others.
-    fn found(&mut self, found: Result<Appended, StoreFault>);
-    /// Was it refused for want of room?
-    fn found_no_room(&self) -> bool;
-    fn settle(self: Box<Self>, commit: Result<(), StoreFault>);
 }
 
 pub(super) struct Request<T, F> {
@@ -132,9 +121,6 @@ enum How {
     /// In one transaction, one after the other.
     OneByOne,
 }
-
-/// Requests that share a commit.
-pub(super) type Batch = Vec<Box<dyn Job>>;
 
 pub(super) struct Lane {
     pub(super) target: Arc<Target>,
@@ -274,8 +260,8 @@ impl Lane {
         gone()
     }
 
-    async fn attempt(&mut self, batch: &mut Batch, how: How) -> (Ended, StoreFault) {
-        let Some(session) = &self.session else { return (Ended::Unknown, gone()) };
+    async fn attempt(&mut self, batch: &mut Batch, how: How) -> (CommitOutcome, StoreFault) {
+        let Some(session) = &self.session else { return (CommitOutcome::Unknown, gone()) };
         session.take_warning();
         let place = (self.hub, self.lane, self.acknowledged);
         let done = match how {
@@ -283,15 +269,15 @@ impl Lane {
             How::OneByOne => one_by_one(session, place, batch).await,
         };
         match done {
-            Ok(Fit::Written) if session.take_warning() => (Ended::Unknown, gone()),
-            Ok(Fit::Written) => (Ended::Committed, gone()),
-            Ok(Fit::NoLane) => (Ended::NoLane, gone()),
-            Ok(Fit::Unfit) => (Ended::Unfit, gone()),
-            Err(Refused::Port(fault)) => (Ended::Refused, fault),
+            Ok(Fit::Written) if session.take_warning() => (CommitOutcome::Unknown, gone()),
+            Ok(Fit::Written) => (CommitOutcome::Committed, gone()),
+            Ok(Fit::NoLane) => (CommitOutcome::NoLane, gone()),
+            Ok(Fit::Unfit) => (CommitOutcome::Unfit, gone()),
+            Err(Refused::Port(fault)) => (CommitOutcome::Refused, fault),
             Err(Refused::Sql(error)) => match class(&error) {
-                Class::Lost => (Ended::Unknown, gone()),
-                Class::Collided => (Ended::Collided, from_sql(&error)),
-                Class::Statement => (Ended::Refused, from_sql(&error)),
+                Class::Lost => (CommitOutcome::Unknown, gone()),
+                Class::Collided => (CommitOutcome::Collided, from_sql(&error)),
+                Class::Statement => (CommitOutcome::Refused, from_sql(&error)),
             },
         }
     }
@@ -367,9 +353,6 @@ fn settle(batch: Batch, commit: &Result<(), StoreFault>) {
         job.settle(commit.clone());
     }
 }
-
-/// Where a lane stands: hub, lane, number.
-pub(super) type At = (i64, i32, u64);
 
 async fn together(session: &Session, rest: &EncryptionAtRest, at: At, batch: &mut Batch) -> Result<Fit, Refused> {
     let appends: Vec<&Append> = batch.iter().filter_map(|job| job.append()).collect();

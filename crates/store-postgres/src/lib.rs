@@ -10,6 +10,7 @@
 //! take its place.
 
 mod append;
+mod batch;
 mod columns;
 mod connection;
 mod fault;
@@ -40,9 +41,10 @@ use tokio::task::JoinSet;
 pub use fault::OpenFault;
 pub use interlingua_store_sqlite::Condition;
 
+use batch::Job;
 use connection::{ConnectFault, Session, Target};
 use fault::Refused;
-use lane::{AppendRequest, Job, Lane, Message, Request};
+use lane::{AppendRequest, Lane, Message, Request};
 use readers::Readers;
 
 /// How a store is opened.

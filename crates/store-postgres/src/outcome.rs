@@ -15,7 +15,7 @@
 
 /// How an attempt to commit ended, as the connection saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum CommitOutcome {
     /// The server said so, and no warning.
     Committed,
     /// The connection was lost, or the server warned that the commit may not be on its standby.
@@ -46,14 +46,14 @@ pub(super) enum Next {
 /// A transaction that collides is run again so often.
 pub(super) const COLLISIONS: u32 = 5;
 
-pub(super) fn after(ended: Ended, collisions: u32) -> Next {
+pub(super) fn after(ended: CommitOutcome, collisions: u32) -> Next {
     match ended {
-        Ended::Committed => Next::Answer,
+        CommitOutcome::Committed => Next::Answer,
         // No row, or another number: the look at it tells which.
-        Ended::Unknown | Ended::NoLane => Next::Settle,
-        Ended::Collided if collisions < COLLISIONS => Next::Again,
-        Ended::Unfit => Next::OneByOne,
-        Ended::Collided | Ended::Refused => Next::Refuse,
+        CommitOutcome::Unknown | CommitOutcome::NoLane => Next::Settle,
+        CommitOutcome::Collided if collisions < COLLISIONS => Next::Again,
+        CommitOutcome::Unfit => Next::OneByOne,
+        CommitOutcome::Collided | CommitOutcome::Refused => Next::Refuse,
     }
 }
 
@@ -101,13 +101,13 @@ pub(super) fn judge(acknowledged: u64, top: u64, doubt: Doubt, found: Option<u64
 /// Which database a connection leads to: the identifier of the system, and the timeline of its write-ahead log. Absent where the
 /// engine has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct Timeline {
     pub(super) system: i64,
     pub(super) timeline: u32,
 }
 
 /// May a hub that has seen one database go on with another? An old primary that comes back says that it can be written to.
-pub(super) fn admits(seen: Option<Line>, found: Option<Line>) -> bool {
+pub(super) fn admits(seen: Option<Timeline>, found: Option<Timeline>) -> bool {
     match (seen, found) {
         (None, _) => true,
         (Some(_), None) => false,
@@ -121,13 +121,13 @@ mod tests {
 
     #[test]
     fn a_commit_is_answered_only_when_it_is_known() {
-        assert_eq!(after(Ended::Committed, 0), Next::Answer);
-        assert_eq!(after(Ended::Unknown, 0), Next::Settle);
-        assert_eq!(after(Ended::NoLane, 0), Next::Settle);
-        assert_eq!(after(Ended::Unfit, 0), Next::OneByOne);
-        assert_eq!(after(Ended::Refused, 0), Next::Refuse);
-        assert_eq!(after(Ended::Collided, COLLISIONS - 1), Next::Again);
-        assert_eq!(after(Ended::Collided, COLLISIONS), Next::Refuse);
+        assert_eq!(after(CommitOutcome::Committed, 0), Next::Answer);
+        assert_eq!(after(CommitOutcome::Unknown, 0), Next::Settle);
+        assert_eq!(after(CommitOutcome::NoLane, 0), Next::Settle);
+        assert_eq!(after(CommitOutcome::Unfit, 0), Next::OneByOne);
+        assert_eq!(after(CommitOutcome::Refused, 0), Next::Refuse);
+        assert_eq!(after(CommitOutcome::Collided, COLLISIONS - 1), Next::Again);
+        assert_eq!(after(CommitOutcome::Collided, COLLISIONS), Next::Refuse);
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_lower_timeline_and_another_system_are_refused() {
-        let line = |system, timeline| Some(Line { system, timeline });
+        let line = |system, timeline| Some(Timeline { system, timeline });
         assert!(admits(None, line(1, 5)) && admits(None, None));
         assert!(admits(line(1, 5), line(1, 5)) && admits(line(1, 5), line(1, 6)));
         assert!(!admits(line(1, 5), line(1, 4)) && !admits(line(1, 5), line(2, 9)) && !admits(line(1, 5), None));

@@ -64,7 +64,7 @@ async fn cut_at(store: &InSchema, counter: &AtomicI64, message: i64, task: u128)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_cut_at_any_message_of_a_commit_leaves_each_append_once() {
+async fn a_connection_cut_at_any_piece_of_a_commit_leaves_each_append_once() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),
