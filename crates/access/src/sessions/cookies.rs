@@ -23,7 +23,8 @@ pub fn named(hub: &str, base: &str) -> Cookie {
         !hub.is_empty() && hub.len() <= 64 && hub.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let id = if fits { hub.to_owned() } else { Digest::of(hub.as_bytes()).to_string() };
     let written = Written::of(base);
-    let path = written.map_or("", |written| written.rest.trim_end_matches('/'));
+    let path = written.and_then(|written| written.rest.split(['?', '#']).next()).unwrap_or_default();
+    let path = path.trim_end_matches('/');
     let path = if path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') { path } else { "" };
     let secure = written.is_some_and(|written| written.scheme.eq_ignore_ascii_case("https"));
     let prefix = match (secure, path) {

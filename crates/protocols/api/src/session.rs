@@ -97,15 +97,22 @@ pub(super) async fn begin(State(shared): State<Arc<Endpoint>>, visitor: Visitor,
     }
 }
 
-pub(super) async fn read(State(shared): State<Arc<Endpoint>>, asker: Asker) -> Answered {
+/// A request without a session or a credential has nothing to read or to end here.
+fn check_signed_in(asker: &Asker) -> Result<(), Fault> {
     if asker.by.is_anonymous() {
-        return Err(Fault::caller(FaultKind::Unauthenticated, "nobody is signed in here").into());
+        return Err(Fault::caller(FaultKind::Unauthenticated, "nobody is signed in here"));
     }
+    Ok(())
+}
+
+pub(super) async fn read(State(shared): State<Arc<Endpoint>>, asker: Asker) -> Answered {
+    check_signed_in(&asker)?;
     let ends = asker.shown.session().and_then(|session| shared.access.used(session, shared.hub.now()));
     answer(StatusCode::OK, &view(&shared, &asker, ends)).map(unstored)
 }
 
 pub(super) async fn end(State(shared): State<Arc<Endpoint>>, asker: Asker) -> Answered {
+    check_signed_in(&asker)?;
     if let Some(session) = asker.shown.session() {
         shared.access.sign_out(&shared.hub, session).await?;
         shared.hub.write_audit(AuditLine::new("sign_out", asker.by.owner().to_string()).on("console"));
