@@ -20,7 +20,7 @@ pub fn history(earlier: &[Turn], input: &Input) -> Vec<Message> {
     messages
 }
 
-/// Turns as messages; a turn without content is none.
+/// Turns as messages; a turn without content gives no message.
 pub(crate) fn messages<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> Vec<Message> {
     turns.into_iter().filter(|turn| !turn.parts.is_empty()).map(message).collect()
 }

@@ -1,5 +1,4 @@
-//! Members without tools. Members that are not agents of this hub: a remote agent calls none of the team's tools. What it replies
-//! is read as a decision.
+//! Members that are not agents of this hub: a remote agent does not call the team's tools, so its reply is read as a decision.
 //!
 //! A structured part decides by the verbs themselves: `{"vote": {"agent_id": LABEL, "reason": TEXT}}`, `{"new_answer": {"content":
 //! TEXT}}`, or a call of one of them, `{"name": "vote", "arguments": {…}}`; so does a text that is such an object. In other words a
