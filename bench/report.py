@@ -1,6 +1,7 @@
 """Writes docs/benchmarks.md from the results of run.py."""
 
 import datetime
+import itertools
 import os
 import platform
 import re
@@ -185,11 +186,35 @@ machine: a change of the code that raises the allocations of a call by more than
 """
 
 
+def first_table(text):
+    """The rows of the first table of a section, each with its cells by the column's name."""
+    lines = itertools.takewhile(lambda line: line.startswith("|"), itertools.dropwhile(lambda line: not line.startswith("|"), text.splitlines()))
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(head, row)) for row in rows]
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
 def written_counts(path):
     """What the page says of instructions and allocations, by call."""
-    rows = [line.strip("| ").split(" | ") for line in sections(path)["counts"].splitlines() if line.startswith("| ")]
-    number = lambda text: float(text.replace(",", ""))
-    return {call: {"instructions": number(first), "allocations": number(second)} for call, first, second in rows[1:]}
+    rows = first_table(sections(path)["counts"])
+    return {row["call"]: {what: number(row[what]) for what in ("instructions", "allocations")} for row in rows}
+
+
+def mcp_sizes(results):
+    names = list(dict.fromkeys(name for name, _ in results))
+    cost, rows = (lambda name, size: results[name, size]["cpu_us"]), []
+    for size in dict.fromkeys(size for _, size in results):
+        times = cost("interlingua", size) / cost("hyper proxy that parses", size)
+        rows.append([f"{size:,}", *(f"{cost(name, size):.0f}" for name in names), f"{times:.2f}"])
+    return f"""## MCP: `tools/call` by size
+
+The same call with so many bytes of arguments, which the tool says back: 8 connections.
+
+{table(["bytes each way", *(f"{name}, CPU us" for name in names), "times the proxy that parses"], rows)}
+"""
 
 
 def mcp_lists(results):
@@ -464,7 +489,34 @@ valid requests. Goal: at most twice the p99 that valid requests of the same numb
 
 
 # The order of the page; run.py makes every one of them.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "counts", "mcp_lists", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth", "mixed", "hostile"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_sizes", "mcp_budget", "counts", "mcp_lists", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth", "mixed", "hostile"]
+
+
+def summary(kept):
+    """The comparisons that a reader looks for, taken from the sections below them; nothing while one of those is missing."""
+    if not {"echo", "mcp", "a2a", "aip", "site", "tasks", "program"} <= kept.keys():
+        return []
+    rows = {name: first_table(kept[name]) for name in kept if "\n|" in kept[name]}
+    found = lambda name, **cells: next(row for row in rows[name] if all(row[key] == cell for key, cell in cells.items()))
+    cost = lambda name, column, **cells: number(found(name, **cells)[column])
+    mcp = lambda through: cost("mcp", "CPU us a call", through=through, connections="32")
+    echo = lambda server: cost("echo", "CPU us each", server=server, connections="32")
+    a2a = lambda case, agent: cost("a2a", "times ours", by="JSON-RPC", **{"answered with": case, "agent": agent, "connections": "32"})
+    driven = lambda mode: next(row for row in rows["site"] if row[""].startswith(mode))
+    task = lambda what: number(next(row for row in rows["tasks"] if row["what"].startswith(what))["a second"])
+    start = lambda what: number(next(row for row in rows["program"] if row["what"].startswith(what))["measured"])
+    ours = mcp("interlingua")
+    told = [
+        ["an MCP call through the hub", f"{ours / mcp('nginx'):.1f} times nginx, {ours / mcp('hyper proxy that parses'):.1f} times a proxy that only parses the JSON; fastmcp's proxy takes {mcp('fastmcp proxy') / ours:.0f} times ours"],
+        ["an NLIP echo", f"{echo('interlingua') / echo('floor'):.1f} times a bare server; nlip-server takes {echo('nlip-server') / echo('interlingua'):.1f} times ours"],
+        ["an A2A message", f"the official Rust server takes {a2a('message', 'a2a-server-lf'):.1f} times ours, the Python one {a2a('message', 'a2a-sdk'):.1f} times"],
+        ["an A2A task (ours on disk, theirs in memory)", f"the official Rust server takes {a2a('task', 'a2a-server-lf'):.1f} times ours, the Python one {a2a('task', 'a2a-sdk'):.1f} times"],
+        ["a heartbeat of an AIP device", f"a bare WebSocket takes {cost('aip', 'times ours', server='floor', devices='50', **{'round trip': 'beat'}):.2f} times ours"],
+        ["a call of a driven website, by time", f"Playwright takes {driven('warm')['times']} times ours on a warm page, {driven('a fresh')['times']} times in a fresh context, {driven('the same')['times']} times with eight at once"],
+        ["tasks stored durably", f"{task('tasks, 256'):.0f} a second with 256 in flight, where the disk syncs {task('append'):.0f} times a second"],
+        ["the program", f"{start('from its start'):.0f} ms from its start to its first answer, {start('resident'):.0f} MiB of memory at rest"],
+    ]
+    return ["In short, in processor time unless it says otherwise, at 32 connections where there are several (50 devices):\n\n" + table(["what", "compared"], told)]
 
 
 def write(measured, path=PAGE, whole=False):
@@ -480,6 +532,7 @@ def write(measured, path=PAGE, whole=False):
         "answers a second.\n\nThe hub's limits of calls a second and of calls at once (`limits.rate`, `limits.in_flight`) are lifted in every section, "
         "because what it is compared with has none; everything else is as it comes: rights, policy, validation, audit, metrics.",
     ]
+    parts += summary(kept)
     parts += [f"<!-- {name} -->\n{kept[name].strip()}" for name in ORDER if name in kept]
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w") as file:

@@ -168,6 +168,23 @@ def mcp(options):
 
 
 @section
+def mcp_sizes(options):
+    """`tools/call` with more and more bytes, through a proxy that parses them and through the hub."""
+    results = {}
+    with servers.upstream() as up, servers.proxy("hyper proxy that parses", up, "--parse") as parsing, servers.mcp_hub(up) as hub:
+        for size in (100, 1_000, 10_000, 64_000):
+            text = "x" * (size - 20) + "said-@N@"
+            body, headers = mcp_request("tools/call", "say", f'"name":"say","arguments":{{"text":"{text}"}},')
+            for _ in range(options.rounds):
+                for server in (parsing, hub):
+                    asked = {"connections": 8, "seconds": options.seconds, "header": headers}
+                    result = measure.load(server, server.url("/mcp"), body, "said-@N@", **asked)
+                    results.setdefault((server.name, size), []).append(result)
+                    print(f"mcp {size} bytes {server.name}: {result['cpu_us']:.1f} us", flush=True)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
 def mcp_budget(options):
     """Where the processor time of such a call goes, in the hub that was built with frame pointers."""
     return budget.mcp_budget(options, mcp_request)
