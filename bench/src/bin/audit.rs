@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use interlingua_bench::say;
-use interlingua_machines::audit::{BEGINNING, Draft};
+use interlingua_machines::audit::{BEGINNING, PageDraft};
 use serde::Serialize;
 
 #[global_allocator]
@@ -29,7 +29,7 @@ struct Line {
 fn main() {
     let (task, trace) = ("11e832ed0a1f534be55745251c00cd1b", "ecb1980318a1bfd79d2d3058f1bd0044");
     let (by, on, wire, outcome) = ("user:bench", "hub/echo", "nlip/1", "allowed");
-    let (mut draft, mut head, mut bytes) = (Draft::default(), BEGINNING, 0);
+    let (mut draft, mut head, mut bytes) = (PageDraft::default(), BEGINNING, 0);
     let started = Instant::now();
     for page in 0..PAGES {
         for number in 0..LINES {
