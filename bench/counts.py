@@ -18,6 +18,8 @@ import report
 import servers
 
 WARM, COUNTED = 100, 300
+# So many functions are named.
+TOP = 25
 SESSION_VERSION = "2025-06-18"
 INITIALIZE = (
     f'{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{SESSION_VERSION}",'
@@ -56,8 +58,8 @@ class Counted:
 
 
 def parsed(lines):
-    """Instructions, and allocations by the function that made them, of a callgrind file with its names compressed."""
-    names, instructions, allocations = {}, 0, collections.Counter()
+    """Instructions and allocations, each by the function that made them, of a callgrind file with its names compressed."""
+    names, instructions, allocations = {}, collections.Counter(), collections.Counter()
     function = callee = ""
 
     def named(text):
@@ -79,20 +81,52 @@ def parsed(lines):
         elif line[:1] in "0123456789+-*" and line.strip():
             # The line after `calls=` is the cost of the callee, which counts there.
             if not is_call:
-                instructions += int(line.split()[1])
+                instructions[function] += int(line.split()[1])
             is_call = False
     return instructions, allocations
 
 
+# Whose work a function is, by the first of these that its name matches.
+OWNERS = [
+    ("hashing", r"(?i)sha\d|sha256|hmac|hkdf|gcm|aes"),
+    ("copying and comparing memory", r"mem(cpy|move|set|cmp)|_rep_|strlen"),
+    ("allocator", r"\bmi_|_mi_|malloc|__rust_alloc|__rdl_|realloc|dealloc"),
+    ("JSON", r"interlingua_model::json|interlingua_wire::(members|object|rpc)|serde_json|interlingua_model::.*json"),
+    ("the hub", r"interlingua_(hub|machines)\b"),
+    ("the protocol", r"interlingua_(mcp|nlip|a2a|envelope|wire|endpoint)\b"),
+    ("model", r"interlingua_model\b"),
+    ("access, policy, keys, telemetry", r"interlingua_(access|policy|keys|telemetry)\b|cedar|metrics|tracing|opentelemetry"),
+    ("store", r"interlingua_store|sqlite|rusqlite"),
+    ("HTTP", r"interlingua_net\b|hyper|httparse|http::|axum|tower|h2::|matchit"),
+    ("runtime", r"tokio|mio::|futures|pthread|epoll|syscall|writev|recv|send|clock_gettime|crossbeam|parking_lot"),
+]
+OWNERS = [(name, re.compile(pattern)) for name, pattern in OWNERS]
+OTHER = "the rest: hash maps, strings, formatting, drops"
+
+
+def owner(function):
+    return next((name for name, pattern in OWNERS if pattern.search(function)), OTHER)
+
+
+def by_owner(counter):
+    """What was counted, by whose work it was, for each call."""
+    found = collections.Counter()
+    for function, count in counter.items():
+        found[owner(function)] += count / COUNTED
+    return found
+
+
 def call(counted, hub, url, body, expect, headers):
-    """One kind of call: its instructions and allocations each."""
+    """One kind of call: its instructions and allocations each, in all and by whose work they are."""
     asked = {"connections": 1, "warm": 0, "seconds": 600, "header": headers}
     measure.load(hub, url, body, expect, requests=WARM, **asked)
     counted.control(hub.pid, "--zero")
     counted.control(hub.pid, "--instr=on")
     measure.load(hub, url, body, expect, requests=COUNTED, first=1_000_000, **asked)
     instructions, allocations = counted.dumped(hub.pid)
-    each = {"instructions": instructions / COUNTED, "allocations": sum(allocations.values()) / COUNTED}
+    each = {"instructions": instructions.total() / COUNTED, "allocations": allocations.total() / COUNTED}
+    each["parts"] = by_owner(instructions), by_owner(allocations)
+    each["functions"] = [(name, count / COUNTED, allocations[name] / COUNTED) for name, count in instructions.most_common(TOP)]
     print(f"counts {url}: {each['instructions']:.0f} instructions, {each['allocations']:.1f} allocations", flush=True)
     return each
 

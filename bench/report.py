@@ -183,7 +183,33 @@ Counted by callgrind, 300 calls after 100 that warm up, one connection, one work
 machine: a change of the code that raises the allocations of a call by more than 5 % needs a reason.
 
 {table(["call", "instructions", "allocations"], rows)}
+
+{budget(results)}
 """
+
+
+def budget(results):
+    """Whose work the instructions and the allocations of each call are, and the functions that take most of the first one."""
+    short = {name: name.split(",")[0] + (" (session)" if "session" in name else " (stateless)" if "stateless" in name else "") for name in results}
+    owners = dict.fromkeys(itertools.chain.from_iterable(one["parts"][0] for one in results.values()))
+    cost = lambda one, name: f"{one['parts'][0][name]:,.0f} / {one['parts'][1][name]:.1f}"
+    parts = sorted(owners, key=lambda name: -max(one["parts"][0][name] for one in results.values()))
+    shares = table(["whose work", *short.values()], [[name, *(cost(one, name) for one in results.values())] for name in parts])
+    first, one = next(iter(results.items()))
+    named = [[f"`{plain(name)}`", f"{count:,.0f}", f"{allocated:.1f}"] for name, count, allocated in one["functions"]]
+    return f"""The budget: instructions and allocations of one call by the code that makes them, inlined functions with their callers.
+
+{shares}
+
+The functions that take most of {short[first]}, without what they call:
+
+{table(["function", "instructions", "allocations"], named)}"""
+
+
+def plain(name):
+    """A function's name without hashes, and short enough for a table."""
+    name = re.sub(r"::h[0-9a-f]{16}|'\d+$", "", name).replace("|", "\\|").replace("`", "'")
+    return name if len(name) <= 100 else f"{name[:60]}…{name[-38:]}"
 
 
 def first_table(text):

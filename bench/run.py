@@ -496,8 +496,8 @@ def check(page):
     """Compares the counts of this build with the page's; says which differ by more than the slack."""
     written, off = report.written_counts(page), []
     for call, found in counting.counts(mcp_request).items():
-        for what, count in found.items():
-            expected = written[call][what]
+        for what, expected in written[call].items():
+            count = found[what]
             if abs(count - expected) > expected * SLACK:
                 off.append(f"{call}: {count:,.1f} {what}, {expected:,.1f} on the page")
     sys.exit("\n".join(off) if off else 0)
