@@ -69,7 +69,7 @@ def mcp_budget(options, request):
     seconds = max(options.seconds, 3)
     body, headers = request("tools/call", "say", '"name":"say","arguments":{"text":"said-@N@"},')
     ask = {"connections": 32, "header": headers}
-    with tempfile.TemporaryDirectory() as directory, servers.upstream() as up, servers.mcp_hub(up, HUB) as hub:
+    with tempfile.TemporaryDirectory() as directory, servers.upstream() as up, servers.mcp_hub(up, binary=HUB) as hub:
         plain = measure.load(hub, hub.url("/mcp"), body, "said-@N@", seconds=seconds, **ask)
         path = os.path.join(directory, "perf.data")
         with recorded(hub, seconds, path):

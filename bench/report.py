@@ -45,10 +45,14 @@ def git(*arguments):
     return ran.stdout.strip() if ran.returncode == 0 else None
 
 
+# What the program is made of.
+SOURCES = ["crates", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml"]
+
+
 def commit():
-    """What was built: a commit, and whether the sources had changed since. The page itself does not count."""
-    name = git("rev-parse", "--short=10", "HEAD")
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/benchmarks*")
+    """What was built: the last commit that changed the program's sources, and whether they have changed since."""
+    name = git("log", "-1", "--format=%h", "--abbrev=10", "--", *SOURCES)
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *SOURCES)
     return "unknown" if name is None else f"{name} with changes" if changed else name
 
 
@@ -555,7 +559,7 @@ def write(measured, path=PAGE, whole=False):
         "Made by `make bench`, or a section of it by `scripts/bench --only SECTION`; the programs are in `bench/`. "
         f"{made(kept)} Compare within a section, "
         "not across machines: the load generator shares the cores with the servers, so processor time for each request says more than "
-        "answers a second.\n\nThe hub's limits of calls a second and of calls at once (`limits.rate`, `limits.in_flight`) are lifted in every section, "
+        "answers a second.\n\nThe hub's limits of calls a second, of calls at once and of the memory they hold (`limits.rate`, `limits.in_flight`, `limits.exchanges`) are lifted in every section, "
         "because what it is compared with has none; everything else is as it comes: rights, policy, validation, audit, metrics.",
     ]
     parts += summary(kept)

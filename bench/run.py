@@ -18,6 +18,7 @@ import itertools
 import statistics
 import sys
 import time
+import traceback
 
 import a2a_wire
 import budget
@@ -522,9 +523,9 @@ def main():
         # One section that fails does not take the others' figures with it; the run as a whole has failed all the same.
         try:
             measured[name] = report.render(name, run(options), moment, options)
-        except (RuntimeError, OSError) as error:
+        except Exception:
             failed.append(name)
-            print(f"{name} failed: {error}", file=sys.stderr, flush=True)
+            print(f"{name} failed: {traceback.format_exc()}", file=sys.stderr, flush=True)
         report.write(measured, options.page)
     if not options.only:
         # A whole run leaves nothing on the page that another build has made.

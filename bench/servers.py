@@ -163,9 +163,10 @@ def hub_in_memory(config="", files=None):
 
 
 def hub(config="", files=None, binary=None, name="interlingua", below=None, prefix=(), environment=None):
-    """The hub, with a fresh data directory and its limit of calls a second out of the way; the others have none. `prefix` is the command
-    that runs it, if something does."""
-    config = "limits: { rate: 1000000/s, in_flight: 100000 }\n" + config
+    """The hub, with a fresh data directory and its limits of calls a second, of calls at once and of their memory out of the way; the
+    others have none. `prefix` is the command that runs
+    it, if something does."""
+    config = "limits: { rate: 1000000/s, in_flight: 100000, exchanges: 4GiB }\n" + config
     directory = tempfile.mkdtemp(prefix="bench-hub-", dir=below)
     for file_name, content in {"interlingua.yaml": config, **(files or {})}.items():
         path = os.path.join(directory, file_name)
