@@ -182,11 +182,10 @@ impl Schemas {
                 return Err(Fault::hub(FaultKind::Unsupported(Feature::Operation), text));
             }
         };
-        let bytes = value.as_bytes().len();
-        if usable.outline.is_little(bytes) {
+        if usable.outline.is_little(value) {
             return checked(&usable.validator, value, whole, fault);
         }
-        aside(|| match usable.outline.steps(value.tree(), bytes) {
+        aside(|| match usable.outline.steps(value.tree(), value.as_bytes().len()) {
             Err(TooCostly) => {
                 let fault = fault();
                 Err(Fault { public: format!("{whole}: too deep or too large for this schema").into(), ..fault })

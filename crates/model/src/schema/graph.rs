@@ -69,6 +69,7 @@ enum Seen {
 impl Graph {
     pub(super) fn sizes(&self) -> Result<Sizes, Unfit> {
         let (here, circular) = self.folded(
+            0..self.nodes.len(),
             |node| node.here.to_vec(),
             |node, below| {
                 let below = below.fold(0_u64, u64::saturating_add);
@@ -79,11 +80,13 @@ impl Graph {
             return Err(Unfit::Loop);
         }
         let all = |node: &Node| -> Vec<usize> { node.here.iter().copied().chain(node.deeper()).collect() };
-        let (steps, recursive) = self.folded(all, |node, below| {
+        // From the root alone: the node that goes through a whole value leads to itself, and most schemas do not lead to it.
+        let root = || std::iter::once(self.root);
+        let (steps, recursive) = self.folded(root(), all, |node, below| {
             let own = node.own.saturating_add(node.by_byte).saturating_add(node.by_name);
             below.fold(own, u64::saturating_add)
         });
-        let (heights, _) = self.folded(all, |_, below| below.max().unwrap_or(0).saturating_add(1));
+        let (heights, _) = self.folded(root(), all, |_, below| below.max().unwrap_or(0).saturating_add(1));
         let measured = recursive || self.nodes.iter().any(|node| node.unevaluated || node.by_string > 0);
         let by_byte = if measured { None } else { steps.get(self.root).copied() };
         let nested = heights.iter().max().copied().unwrap_or(0);
@@ -91,16 +94,18 @@ impl Graph {
         Ok(Sizes { expansion, by_byte, nested: u32::try_from(nested).unwrap_or(u32::MAX) })
     }
 
-    /// A number of each node, made of those of the nodes it leads to; and whether any leads back to itself (which counts as 0).
+    /// A number of each node that `starts` lead to, made of those of the nodes it leads to itself; and whether any leads back to itself
+    /// (which counts as 0).
     fn folded(
         &self,
+        starts: impl Iterator<Item = usize>,
         leads: impl Fn(&Node) -> Vec<usize>,
         fold: impl Fn(&Node, &mut dyn Iterator<Item = u64>) -> u64,
     ) -> (Vec<u64>, bool) {
         let mut values = vec![0_u64; self.nodes.len()];
         let mut seen = vec![Seen::No; self.nodes.len()];
         let mut circular = false;
-        for start in 0..self.nodes.len() {
+        for start in starts {
             let mut stack = vec![Visit::Enter(start)];
             while let Some(visit) = stack.pop() {
                 match visit {

@@ -14,7 +14,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::json::Tree;
+use crate::json::{Json, Tree};
 use graph::{Graph, Sizes, ValidationCost};
 
 /// Bytes of one schema.
@@ -96,10 +96,16 @@ impl Outline {
         (self.graph.nodes.len(), self.graph.states)
     }
 
-    /// Does every value of this length cost so little that nobody needs to count?
-    pub fn is_little(&self, bytes: usize) -> bool {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(1);
-        self.by_byte.is_some_and(|each| each.saturating_mul(bytes) <= LITTLE)
+    /// Does this value cost so little that it can be checked while others wait? Counted only where the schema does not say it of every
+    /// value of this length, and no further than that.
+    pub fn is_little(&self, value: &Json) -> bool {
+        let bytes = u64::try_from(value.as_bytes().len()).unwrap_or(u64::MAX).max(1);
+        if self.by_byte.is_some_and(|each| each.saturating_mul(bytes) <= LITTLE) {
+            return true;
+        }
+        // Reading a longer value costs too much by itself.
+        bytes.saturating_mul(BUDGET_BY_BYTE) <= LITTLE
+            && ValidationCost::over(&self.graph, value.tree(), LITTLE).count().is_ok()
     }
 
     /// How many evaluations this value costs at most; `bytes` is the length of its text.

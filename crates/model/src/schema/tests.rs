@@ -122,3 +122,56 @@ fn expressions_cost_what_they_repeat() {
     let many: Vec<&str> = vec!["aaaaaaaaaaaaaaaaaaaaaaaaaab"; 5_000];
     assert_eq!(steps(&tried, &json!(many)), Err(TooCostly));
 }
+
+/// Schemas whose cost follows from the length of a value alone, and values that take as much of them as they can.
+fn plain() -> Vec<(Tree, Vec<Tree>)> {
+    let texts = |count: usize| -> Tree { (0..count).map(|at| json!("x".repeat(at % 40))).collect() };
+    vec![
+        (
+            json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}),
+            vec![json!({"text": "said"})],
+        ),
+        (
+            json!({"items": {"items": {"type": "string", "pattern": "^[a-z]{1,40}$"}}}),
+            vec![json!([texts(50), texts(7)])],
+        ),
+        (
+            json!({"additionalProperties": {"allOf": [{"type": "string"}, {"maxLength": 9}, {"enum": ["a", "b"]}]}}),
+            vec![json!({"": "", "a": "", "b": ""})],
+        ),
+        (
+            json!({"patternProperties": {"^a+$": {"type": "null"}, "b": {}}, "propertyNames": {"pattern": "^[ab]*$"}}),
+            vec![json!({"aaaa": null, "b": 1, "": 2})],
+        ),
+        (
+            json!({"prefixItems": [{"anyOf": [{"type": "null"}, {"const": [1, 2]}]}], "contains": {"type": "number"}}),
+            vec![json!([[1, 2], 3, 4])],
+        ),
+    ]
+}
+
+#[test]
+fn the_cost_of_a_plain_schema_is_known_by_the_length_of_the_value_and_is_never_less_than_what_is_counted() {
+    for (schema, values) in plain() {
+        let outline = outline(&schema).expect("is fit");
+        let each = outline.by_byte.unwrap_or_else(|| panic!("nothing of it needs a value: {schema}"));
+        for value in values {
+            let counted = ValidationCost::over(&outline.graph, &value, u64::MAX).count().expect("no limit");
+            assert!(counted <= each * value.to_string().len() as u64, "{schema} {value}: {counted}, {each} a byte");
+            assert!(outline.is_little(&value.into()), "{schema}");
+        }
+    }
+}
+
+#[test]
+fn what_the_length_does_not_tell_is_counted_and_no_further_than_it_is_little() {
+    let unique = outline(&json!({"uniqueItems": true})).expect("is fit");
+    assert_eq!(unique.by_byte, None, "items are compared");
+    assert!(unique.is_little(&json!([1, 2, 3]).into()));
+    let node = json!({"properties": {"a": {"$ref": "#"}}, "additionalProperties": {"$ref": "#"}});
+    let recursive = outline(&node).expect("is fit");
+    assert!(recursive.is_little(&nested(5, |value| json!({"a": value})).into()));
+    assert!(!recursive.is_little(&nested(25, |value| json!({"a": value})).into()), "2^25 evaluations");
+    let long: Tree = (0..LITTLE).map(|number| json!(number)).collect();
+    assert!(!unique.is_little(&long.into()), "reading it takes longer than that");
+}
