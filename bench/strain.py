@@ -16,9 +16,8 @@ MIXED = [("nlip", "mcp"), ("mcp", "nlip"), ("a2a", "mcp"), ("mcp", "a2a")]
 
 def mixed(request):
     """Several clients of three protocols at once, for long, with the hub's memory beside; `request` writes one of MCP."""
-    config = whole.PEERS
     with servers.upstream() as mcp, servers.hub("front_door: hub/echo\n") as a2a, servers.floor() as nlip:
-        with servers.hub(config.format(mcp=mcp.url("/mcp"), a2a=a2a.url(""), nlip=nlip.url("/nlip"))) as hub:
+        with servers.hub(whole.config(mcp, a2a, nlip)) as hub:
             calls = {pair: whole.asks(hub, *pair, request) for pair in MIXED}
 
             def run(numbered):

@@ -88,12 +88,20 @@ def answered(port):
 PEERS = """
 peers:
   mcp_peer: {{ mcp: {{ url: "{mcp}" }}, effects: reads }}
-  a2a_peer: {{ a2a: {{ url: "{a2a}" }}, effects: reads }}
+  a2a_peer: {{ a2a: {{ url: "{a2a}", token: "{token}" }}, effects: reads }}
   nlip_peer: {{ nlip: {{ url: "{nlip}" }}, effects: reads }}
-  nlweb_peer: {{ nlweb: {{ url: "{a2a}/ask" }}, effects: reads }}
+  nlweb_peer: {{ nlweb: {{ url: "{a2a}/ask", token: "{token}" }}, effects: reads }}
 aip: {{ list_tools: 0s, devices: {{ aip_peer: {{ effects: reads }} }} }}
 mcp: {{ search_above: 100000 }}
 """
+
+
+def config(mcp, second_hub, nlip):
+    """The hub between the callers and these peers. The second hub knows the first by its token: what it does not know finds no skill."""
+    token = servers.TOKENS[second_hub.port]
+    return PEERS.format(mcp=mcp.url("/mcp"), a2a=second_hub.url(""), nlip=nlip.url("/nlip"), token=token)
+
+
 CALLERS = ["nlip", "mcp", "a2a"]
 CALLEES = [*CALLERS, "aip", "nlweb"]
 
@@ -135,8 +143,7 @@ def cross(options, request):
     # No message id is used twice: it would be answered from memory, or refused.
     results, numbers = {}, itertools.count(0, 10_000_000)
     with servers.upstream() as mcp, servers.hub("front_door: hub/echo\n") as a2a, servers.floor() as nlip:
-        config = PEERS.format(mcp=mcp.url("/mcp"), a2a=a2a.url(""), nlip=nlip.url("/nlip"))
-        with servers.hub(config) as hub, measure.device(hub.port):
+        with servers.hub(config(mcp, a2a, nlip)) as hub, measure.device(hub.port):
             calls = {(caller, callee): asks(hub, caller, callee, request) for caller in CALLERS for callee in CALLEES}
             for _ in range(options.rounds):
                 for pair, (url, body, headers, expect) in calls.items():
