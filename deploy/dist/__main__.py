@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import deb
 import inventory
 import npm
+import oci
 import rpm
 import wheel
 from archive import File, gzipped, tar
@@ -52,6 +53,7 @@ def main():
             f"{name}.tar.gz": gzipped(tar(plain(package), root=f"{name}/")),
             f"{name}.cdx.json": inventory.sbom(asked.target),
             **wheel.build(package), **npm.build(package), **deb.build(package), **rpm.build(package),
+            **oci.build(package, asked.debian, asked.revision),
         }
     write(asked.out, made)
     print(f"the program has {len(package.program) / 2**20:.1f} MiB; it needs glibc {asked.glibc} or later")
@@ -63,6 +65,8 @@ def arguments():
     parser.add_argument("--target", required=True, help="what it was built for, such as x86_64-unknown-linux-gnu")
     parser.add_argument("--glibc", required=True, help="the oldest glibc that it may need")
     parser.add_argument("--licence", action="append", default=[], metavar="LABEL=FILE", help="a licence of what the tools link in")
+    parser.add_argument("--debian", action="append", default=[], metavar="FILE", help="a Debian package that the image needs; without any there is no image")
+    parser.add_argument("--revision", default="unknown", help="the commit that the program was built from")
     parser.add_argument("--out", required=True, help="the folder for the packages")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Archives that are the same bytes for the same content: sorted names, one time, one owner, fixed modes."""
+"""Archives that are the same bytes for the same content: sorted names, one time, fixed owners and modes."""
 
 import gzip
 import io
@@ -18,6 +18,23 @@ class File:
     mode: int = 0o644
 
 
+@dataclass(frozen=True)
+class Folder:
+    """A folder that is no other's alone, or is empty."""
+
+    path: str
+    mode: int = 0o755
+    owner: int = 0
+
+
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link."""
+
+    path: str
+    target: str
+
+
 def epoch():
     """The time of everything in an archive: that of the commit."""
     return int(os.environ["SOURCE_DATE_EPOCH"])
@@ -26,13 +43,21 @@ def epoch():
 def tar(files, root=""):
     """A tar archive. Every folder above a file is an entry of its own, as dpkg wants it."""
     buffer = io.BytesIO()
+    named = {entry.path: entry for entry in files if isinstance(entry, Folder)}
+    others = [entry for entry in files if not isinstance(entry, Folder)]
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for folder in folders(files):
-            archive.addfile(entry(root + folder + "/", 0o755, tarfile.DIRTYPE))
-        for file in sorted(files, key=lambda file: file.path):
-            head = entry(root + file.path, file.mode, tarfile.REGTYPE)
-            head.size = len(file.content)
-            archive.addfile(head, io.BytesIO(file.content))
+        for path in sorted(set(folders(files)) | set(named)):
+            folder = named.get(path, Folder(path))
+            archive.addfile(head(root + path + "/", folder.mode, tarfile.DIRTYPE, folder.owner))
+        for entry in sorted(others, key=lambda entry: entry.path):
+            if isinstance(entry, Link):
+                described = head(root + entry.path, 0o777, tarfile.SYMTYPE)
+                described.linkname = entry.target
+                archive.addfile(described)
+            else:
+                described = head(root + entry.path, entry.mode, tarfile.REGTYPE)
+                described.size = len(entry.content)
+                archive.addfile(described, io.BytesIO(entry.content))
     return buffer.getvalue()
 
 
@@ -44,12 +69,12 @@ def folders(files):
     return sorted(found)
 
 
-def entry(name, mode, kind):
-    head = tarfile.TarInfo(name)
-    head.mode, head.type, head.mtime = mode, kind, epoch()
-    head.uid = head.gid = 0
-    head.uname = head.gname = "root"
-    return head
+def head(name, mode, kind, owner=0):
+    made = tarfile.TarInfo(name)
+    made.mode, made.type, made.mtime = mode, kind, epoch()
+    made.uid = made.gid = owner
+    made.uname = made.gname = "" if owner else "root"
+    return made
 
 
 def gzipped(content):
@@ -63,9 +88,9 @@ def zipped(files):
     moment = datetime.fromtimestamp(epoch(), timezone.utc)
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in files:
-            head = zipfile.ZipInfo(file.path, moment.timetuple()[:6])
-            head.compress_type = zipfile.ZIP_DEFLATED
-            head.create_system = 3
-            head.external_attr = (0o100000 | file.mode) << 16
-            archive.writestr(head, file.content)
+            described = zipfile.ZipInfo(file.path, moment.timetuple()[:6])
+            described.compress_type = zipfile.ZIP_DEFLATED
+            described.create_system = 3
+            described.external_attr = (0o100000 | file.mode) << 16
+            archive.writestr(described, file.content)
     return buffer.getvalue()

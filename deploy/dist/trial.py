@@ -4,6 +4,9 @@ Usage: trial.py DIST PLACE. Only debootstrap uses the network: it makes the plac
 """
 
 import glob
+import gzip
+import hashlib
+import io
 import json
 import os
 import re
@@ -11,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import urllib.request
 
@@ -19,14 +23,19 @@ CLEAN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 CALL = {"format": "text", "subformat": "english", "content": "what can you do"}
 # What it has, and a little: a change that makes the program larger needs a reason.
 LARGEST = 56 * 2**20
+# What is published needs no newer one. A program that was packed for a trial (DIST_PROGRAM) is as new and as large as it is.
+GLIBC = (2, 28)
 NOT_TRIED = [
-    "the unit under a running systemd", "the rpm on a system of its own", "Docker and podman", "aarch64", "macOS", "Windows", "an install from PyPI or npm by name",
+    "the image by Docker, podman and other engines: it was unpacked and run by chroot", "the unit under a running systemd",
+    "the rpm on a system of its own with dnf", "aarch64", "macOS", "Windows", "an install by name from PyPI, npm or crates.io", "uvx",
+    "a build of the program in two places to compare its bytes",
 ]
 
 
 def main():
     tried = {
-        "checksums": checksums, "signature": signature, "inventory": bill, "program": program, "wheel": wheel, "npm": npm, "deb": deb, "rpm": rpm,
+        "checksums": checksums, "signature": signature, "inventory": bill, "program": program, "wheel": wheel, "npm": npm, "image": image,
+        "deb": deb, "rpm": rpm,
     }
     skipped = []
     for name, trial in tried.items():
@@ -43,8 +52,8 @@ def one(pattern):
     return found
 
 
-def run(*command, environment=CLEAN, **more):
-    return subprocess.run(command, check=True, text=True, env=environment, **more)
+def run(*command, environment=CLEAN, text=True, **more):
+    return subprocess.run(command, check=True, text=text, env=environment, **more)
 
 
 def output(*command, **more):
@@ -61,16 +70,37 @@ def checksums(_):
 
 
 def signature(place):
-    """With a key of the trial: the key of a release is not here."""
+    """With keys of the trial, as docs/packages.md says: the key of a release is not here. A signature by another key, of other checksums or for
+    another purpose is refused."""
     os.makedirs(place)
-    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key", cwd=place)
-    shutil.copy(os.path.join(DIST, "SHA256SUMS"), place)
-    run("ssh-keygen", "-q", "-Y", "sign", "-f", "key", "-n", "interlingua-dist", "SHA256SUMS", cwd=place)
-    with open(os.path.join(place, "key.pub"), encoding="utf-8") as key, open(os.path.join(place, "signers"), "w", encoding="utf-8") as file:
-        file.write("trial " + key.read())
-    verify = ["ssh-keygen", "-Y", "verify", "-f", "signers", "-I", "trial", "-n", "interlingua-dist", "-s", "SHA256SUMS.sig"]
-    with open(os.path.join(place, "SHA256SUMS"), "rb") as sums:
-        print(output(*verify, cwd=place, stdin=sums).strip())
+    for key in ("key", "other"):
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key, cwd=place)
+    sums = os.path.join(DIST, "SHA256SUMS")
+    with open(os.path.join(place, "key.pub"), encoding="utf-8") as key:
+        write(place, "signers", f'releases namespaces="interlingua-dist" {key.read()}')
+    with open(sums, encoding="utf-8") as file:
+        whole = file.read()
+    changed = whole.replace(whole[0], "0" if whole[0] != "0" else "1", 1)
+    # Who signs, for what, and what is verified with it.
+    for signer, purpose, verified, holds in [
+        ("key", "interlingua-dist", whole, True), ("key", "interlingua-dist", changed, False),
+        ("other", "interlingua-dist", whole, False), ("key", "file", whole, False),
+    ]:
+        write(place, "SHA256SUMS", whole)
+        run("ssh-keygen", "-q", "-Y", "sign", "-f", signer, "-n", purpose, "SHA256SUMS", cwd=place)
+        verify = ["ssh-keygen", "-Y", "verify", "-f", "signers", "-I", "releases", "-n", "interlingua-dist", "-s", "SHA256SUMS.sig"]
+        ended = subprocess.run(verify, input=verified, text=True, capture_output=True, env=CLEAN, cwd=place)
+        assert (ended.returncode == 0) == holds, f"{signer}, {purpose}: {ended.stdout}{ended.stderr}"
+        os.remove(os.path.join(place, "SHA256SUMS.sig"))
+        if holds:
+            print(ended.stdout.strip())
+    if not os.path.exists(f"{sums}.sig"):
+        NOT_TRIED.append("the signature of a release: the checksums are not signed")
+
+
+def write(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def bill(_):
@@ -89,10 +119,14 @@ def program(place):
     run("tar", "-xzf", one("interlingua-*.tar.gz"), "--strip-components=1", "-C", place)
     path = os.path.join(place, "interlingua")
     size = os.path.getsize(path)
-    assert size < LARGEST, f"{size / 2**20:.1f} MiB is more than {LARGEST / 2**20:.0f}"
     listed = output("objdump", "-T", path)
     newest = max(tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", listed))
-    assert newest <= (2, 28), newest
+    declared = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_", one("*.whl")).groups()))
+    assert newest <= declared, newest
+    if declared == GLIBC:
+        assert size < LARGEST, f"{size / 2**20:.1f} MiB is more than {LARGEST / 2**20:.0f}"
+    else:
+        NOT_TRIED.append(f"the program that is published: this one needs glibc {'.'.join(map(str, declared))}, and its size was not compared")
     debug = output("readelf", "--string-dump=.gnu_debuglink", path)
     assert os.path.basename(one("*.debug")) in debug, debug
     with open(path, "rb") as file:
@@ -117,6 +151,92 @@ def npm(place):
     node = os.path.realpath(shutil.which("node", path=environment["PATH"]))
     run(node, os.path.join(os.path.dirname(node), "../lib/node_modules/npm/bin/npm-cli.js"), "install", *options, *packages, environment=environment)
     answers([os.path.join(place, "bin/interlingua")], place, environment | {"PATH": f"{os.path.dirname(node)}:/usr/bin:/bin"})
+
+
+def image(place):
+    """Every digest and size is right, what is inside is as described, and the system that it makes serves as its user."""
+    found = glob.glob(os.path.join(DIST, "*.oci.tar"))
+    if not found:
+        return "it is made on Debian only"
+    with tarfile.open(found[0]) as archive:
+        blobs = {entry.name: archive.extractfile(entry).read() for entry in archive if entry.isreg()}
+    assert json.loads(blobs["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
+    (described,) = json.loads(blobs["index.json"])["manifests"]
+    manifest = json.loads(content_of(blobs, described))
+    configuration = json.loads(content_of(blobs, manifest["config"]))
+    layers = [gzip.decompress(content_of(blobs, layer)) for layer in manifest["layers"]]
+    assert configuration["rootfs"]["diff_ids"] == [f"sha256:{hashlib.sha256(layer).hexdigest()}" for layer in layers]
+    assert configuration["architecture"] == described["platform"]["architecture"]
+    config = configuration["config"]
+    assert config["User"] == "65532:65532" and config["Labels"]["org.opencontainers.image.version"] in os.path.basename(found[0])
+    entries = [entry for layer in layers for entry in tarfile.open(fileobj=io.BytesIO(layer))]
+    check_entries(entries, config["Entrypoint"][0])
+    print(f"{len(entries)} files and folders in {len(layers)} layers, {os.path.getsize(found[0]) / 2**20:.1f} MiB; no shell, nothing setuid")
+    if os.geteuid() != 0:
+        return "only root makes a system of it; its content was checked"
+    for layer in layers:
+        run("tar", "--extract", "--numeric-owner", "--preserve-permissions", "--directory", made(place), input=layer, text=False)
+    as_its_user = ["chroot", "--userspec=65532:65532", place]
+    environment = dict(variable.split("=", 1) for variable in config["Env"])
+    health = [*as_its_user, *config["Healthcheck"]["Test"][1:]]
+    assert ended(health, environment) == 4, "the health check holds though nothing runs"
+    # Its own command, in a network of its own: it listens on every address.
+    log = f"{place}.log"
+    with open(log, "w", encoding="utf-8") as file:
+        serve = ["unshare", "--net", *as_its_user, *config["Entrypoint"], *config["Cmd"]]
+        hub = subprocess.Popen(serve, stdout=file, stderr=file, env=environment | {"PATH": CLEAN["PATH"]}, cwd="/")
+    try:
+        for _ in range(600):
+            if ended(health, environment) == 0:
+                break
+            assert hub.poll() is None, text_of(log)
+            time.sleep(0.1)
+        else:
+            raise SystemExit(f"error: it does not become healthy: {text_of(log)}")
+        assert os.stat(os.path.join(place, "data/token")).st_uid == 65532
+        print("runs as its user, and its health check holds")
+    finally:
+        hub.send_signal(signal.SIGTERM)
+        assert hub.wait(timeout=60) == 0, text_of(log)
+    assert ended(health, environment) == 4, "the health check holds though it has ended"
+    answers([*as_its_user, *config["Entrypoint"]], f"{place}.trial", environment | {"PATH": CLEAN["PATH"]}, data="/data")
+
+
+def content_of(blobs, described):
+    """A blob that is what its descriptor says."""
+    content = blobs[f"blobs/{described['digest'].replace(':', '/')}"]
+    assert len(content) == described["size"] and described["digest"] == f"sha256:{hashlib.sha256(content).hexdigest()}", described
+    return content
+
+
+def check_entries(entries, program):
+    """The same bytes again: sorted, one time. Nothing that gives rights, and one program."""
+    names = [entry.name for entry in entries if not entry.isdir()]
+    assert len({entry.mtime for entry in entries}) == 1, "times differ"
+    assert not any(entry.mode & 0o6000 for entry in entries), "something is setuid"
+    owned = sorted(entry.name for entry in entries if entry.uid or entry.gid)
+    assert owned == ["data"], owned
+    open_to_all = [entry.name for entry in entries if entry.mode & 0o002 and not entry.issym()]
+    assert open_to_all == ["tmp"], open_to_all
+    programs = [entry.name for entry in entries if entry.isreg() and entry.mode & 0o111 and not os.path.basename(entry.name).startswith("ld-")]
+    assert programs == [program.lstrip("/")], programs
+    assert not any(re.search(r"(^|/)(sh|bash|dash|busybox|apt|dpkg)$", name) for name in names), names
+
+
+def made(folder):
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def ended(command, environment):
+    """The exit code of a command that is no concern of the log."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    return subprocess.run(command, env=environment | {"PATH": CLEAN["PATH"]}, cwd="/", timeout=60, **quiet).returncode
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def deb(place):
@@ -164,7 +284,7 @@ def served_in(system, data):
 def answers(command, place, environment=CLEAN, data=None):
     """The program says its version, serves, answers a call over HTTP, and ends when it is told to."""
     print(output(*command, "--version", environment=environment, cwd="/").strip())
-    log = os.path.join(place, "log")
+    log = os.path.join(made(place), "log")
     with open(log, "w", encoding="utf-8") as file:
         serve = [*command, "serve", "--listen", "127.0.0.1:0", "--data", data or os.path.join(place, "data")]
         hub = subprocess.Popen(serve, stdout=file, stderr=file, env=environment, cwd="/")
