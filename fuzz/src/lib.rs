@@ -76,6 +76,8 @@ pub static TARGETS: &[Target] = &[
             "crates/protocols/aip/src/custom.rs",
             "crates/protocols/aip/src/plan.rs",
             "crates/protocols/aip/src/discover.rs",
+            "crates/protocols/aip/src/telemetry.rs",
+            "crates/model/src/device.rs",
             "crates/protocols/aip/src/wire/mod.rs",
         ],
     ),
@@ -101,6 +103,7 @@ pub static TARGETS: &[Target] = &[
         core::json,
         &["crates/model/src/json/mod.rs", "crates/model/src/json/reader.rs", "crates/model/src/json/count.rs"],
     ),
+    row("device_minute", journal::device_minute, &["crates/hub/src/devices/record.rs"]),
     row(
         "envelope_json",
         envelope::json,

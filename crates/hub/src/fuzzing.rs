@@ -9,3 +9,8 @@ pub fn fits(schema: &Json, value: &Json) -> bool {
     let schema = Schema(schema.clone());
     Schemas::default().check(schema.0.digest(), &schema, value).is_ok()
 }
+
+/// Reads the stored minute of all devices, and writes what was read.
+pub fn device_minute(bytes: &[u8]) {
+    crate::devices::check_record(bytes);
+}

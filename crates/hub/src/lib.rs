@@ -23,6 +23,7 @@ pub mod byte_budget;
 pub mod call_router;
 pub mod clock;
 mod conversations;
+pub mod devices;
 mod driver;
 pub mod entropy;
 mod fold;
@@ -227,6 +228,8 @@ pub struct Hub {
     audit: Audit,
     meters: Meters,
     news: news::News,
+    /// What devices reported.
+    devices: devices::Devices,
     bus: bus::Bus,
     /// What is held in memory for callers, in bytes.
     holdings: Holdings,
@@ -270,6 +273,7 @@ impl Hub {
             audit,
             meters,
             news: news::News::default(),
+            devices: devices::Devices::default(),
             bus: bus::Bus::default(),
             holdings: Holdings::default(),
             runs: runs::Runs::default(),
@@ -321,6 +325,9 @@ impl Hub {
         let down = catalogue.peers.values().filter(|registered| is_down(&registered.card.health)).count();
         self.meters.peers_down.set(count(down));
         self.meters.peers_up.set(count(catalogue.peers.len() - down));
+        if let Some(meters) = self.meters.of_devices() {
+            self.devices.observe(meters);
+        }
     }
 
     /// Lets running exchanges end, and writes what is pending.

@@ -18,6 +18,8 @@ pub struct Account {
     pub hostname: String,
     /// What others see it call from; its own loopback when it has no way out.
     pub ip_address: String,
+    /// The model of the processor, where the system tells it.
+    pub cpu: Option<String>,
     pub cpu_count: usize,
     /// How busy the processors were since the last look.
     pub cpu_percent: Option<f64>,
@@ -26,6 +28,13 @@ pub struct Account {
     pub disk_total_gb: Option<f64>,
     pub disk_free_gb: Option<f64>,
     pub gpu: Vec<String>,
+    /// How busy the busiest of them is, where its driver tells it.
+    pub gpu_percent: Option<f64>,
+    pub gpu_memory_total_gb: Option<f64>,
+    pub gpu_memory_free_gb: Option<f64>,
+    pub active_processes: Option<usize>,
+    /// `connected` where there is a way out, else `disconnected`.
+    pub network_status: String,
     /// Bytes received and sent, by interface.
     pub network: BTreeMap<String, [u64; 2]>,
     /// Over one, five and fifteen minutes.
@@ -39,6 +48,9 @@ impl Account {
             cpu_percent: None,
             memory_available_gb: None,
             disk_free_gb: None,
+            gpu_percent: None,
+            gpu_memory_free_gb: None,
+            active_processes: None,
             load: None,
             network: account.network.keys().map(|name| (name.clone(), [0, 0])).collect(),
             ..account.clone()
@@ -58,6 +70,7 @@ impl Account {
             || moved(disk(self), disk(other), 0.01)
             || moved(load(self), load(other), 0.5)
             || moved(self.cpu_percent, other.cpu_percent, 20.0)
+            || moved(self.gpu_percent, other.gpu_percent, 20.0)
     }
 }
 
@@ -65,6 +78,8 @@ impl Account {
 #[derive(Debug, Default)]
 pub struct Machine {
     before: Option<Ticks>,
+    /// Does not change while the machine runs.
+    cpu: Option<String>,
 }
 
 impl Machine {
@@ -75,6 +90,9 @@ impl Machine {
         let now = ticks(&read("/proc/stat"));
         let busy = self.before.zip(now).and_then(|(before, now)| busy(before, now));
         self.before = now;
+        let cpu = self.cpu.take().or_else(|| model(&read("/proc/cpuinfo")));
+        self.cpu.clone_from(&cpu);
+        let (outward, cards) = (outward(), graphics());
         let space = rustix::fs::statvfs(disk).ok();
         let space =
             space.map(|space| [space.f_blocks, space.f_bavail].map(|blocks| gigabytes(blocks * space.f_frsize)));
@@ -84,14 +102,20 @@ impl Machine {
             hostname: Some(read("/proc/sys/kernel/hostname").trim().to_owned())
                 .filter(|name| !name.is_empty())
                 .unwrap_or_else(|| "unknown".to_owned()),
-            ip_address: outward().unwrap_or(Ipv4Addr::LOCALHOST.into()).to_string(),
+            ip_address: outward.unwrap_or(Ipv4Addr::LOCALHOST.into()).to_string(),
+            network_status: if outward.is_some() { "connected" } else { "disconnected" }.to_owned(),
+            cpu,
             cpu_count: std::thread::available_parallelism().map_or(1, usize::from),
             cpu_percent: busy,
             memory_total_gb: kilobytes(&memory, "MemTotal:").map(|kb| gigabytes(kb * 1024)),
             memory_available_gb: kilobytes(&memory, "MemAvailable:").map(|kb| gigabytes(kb * 1024)),
             disk_total_gb: space.map(|[total, _]| total),
             disk_free_gb: space.map(|[_, free]| free),
-            gpu: graphics(),
+            gpu: cards.names,
+            gpu_percent: cards.percent,
+            gpu_memory_total_gb: cards.memory.map(|[total, _]| gigabytes(total)),
+            gpu_memory_free_gb: cards.memory.map(|[total, used]| gigabytes(total.saturating_sub(used))),
+            active_processes: processes(),
             network: interfaces(&read("/proc/net/dev")),
             load: load(&read("/proc/loadavg")),
         }
@@ -162,7 +186,55 @@ fn interfaces(dev: &str) -> BTreeMap<String, [u64; 2]> {
     dev.lines().filter_map(one).filter(|(name, _)| name != "lo").take(64).collect()
 }
 
-fn graphics() -> Vec<String> {
+/// The model of the first processor.
+fn model(cpuinfo: &str) -> Option<String> {
+    let named = |line: &str| {
+        let (key, value) = line.split_once(':')?;
+        matches!(key.trim(), "model name" | "Model" | "Hardware").then(|| value.trim().to_owned())
+    };
+    cpuinfo.lines().find_map(named).filter(|name| !name.is_empty())
+}
+
+/// Each process has a folder that is called by its number.
+fn processes() -> Option<usize> {
+    let is_number = |name: &[u8]| name.iter().all(u8::is_ascii_digit);
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    Some(entries.filter(|entry| is_number(entry.file_name().as_encoded_bytes())).count()).filter(|count| *count > 0)
+}
+
+/// What is known of the graphics processors. Only some drivers tell how busy they are without a program of theirs.
+#[derive(Debug, Default)]
+struct Cards {
+    names: Vec<String>,
+    percent: Option<f64>,
+    /// Bytes of all of them: there are, and in use.
+    memory: Option<[u64; 2]>,
+}
+
+fn graphics() -> Cards {
+    let below = |directory: &str| fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let number = |path: std::path::PathBuf| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
+    let (mut percent, mut memory): (Option<u64>, Option<[u64; 2]>) = (None, None);
+    for card in below("/sys/class/drm").filter(|card| is_card(card)).take(64) {
+        percent = percent.max(number(card.join("device/gpu_busy_percent")));
+        let (total, used) =
+            (number(card.join("device/mem_info_vram_total")), number(card.join("device/mem_info_vram_used")));
+        if let Some((total, used)) = total.zip(used) {
+            let [all, all_used] = memory.unwrap_or_default();
+            memory = Some([all.saturating_add(total), all_used.saturating_add(used)]);
+        }
+    }
+    let percent = percent.and_then(|percent| u32::try_from(percent).ok()).map(|percent| f64::from(percent.min(100)));
+    Cards { names: models(), percent, memory }
+}
+
+/// `card0`; its outputs are `card0-HDMI-A-1`.
+fn is_card(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("card"));
+    name.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn models() -> Vec<String> {
     let below = |directory: &str| fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let nvidia = below("/proc/driver/nvidia/gpus").filter_map(|card| {
         let told = fs::read_to_string(card.join("information")).ok()?;
@@ -192,6 +264,7 @@ mod tests {
         assert_eq!(first.platform, std::env::consts::OS);
         if cfg!(target_os = "linux") {
             assert!(first.memory_total_gb.is_some() && first.load.is_some(), "{first:?}");
+            assert!(first.active_processes.is_some_and(|count| count > 0), "{first:?}");
         }
     }
 
@@ -209,6 +282,10 @@ mod tests {
         assert_eq!(interfaces(dev), BTreeMap::from([("eth0".to_owned(), [100, 200])]));
         assert_eq!(os_version("NAME=x\nPRETTY_NAME=\"Some Linux 1\"\n", "6.1"), "Some Linux 1 (6.1)");
         assert_eq!(gigabytes(3 * 1024 * 1024 * 1024 / 2), 1.5);
+        let cpuinfo = "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nmodel name\t: another\n";
+        assert_eq!(model(cpuinfo).as_deref(), Some("Some CPU @ 2.00GHz"));
+        assert_eq!(model("flags : fpu\n"), None);
+        assert!(is_card(Path::new("/sys/class/drm/card0")) && !is_card(Path::new("/sys/class/drm/card0-DP-1")));
     }
 
     #[test]

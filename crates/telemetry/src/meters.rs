@@ -11,6 +11,7 @@ use interlingua_model::{FaultKind, Feature, Noun, Outcome, QuestionKind, Wire};
 use metrics::{Counter, Gauge, counter, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use super::devices::{self, DeviceMeters};
 use super::histogram::{self, Histogram};
 use super::trace;
 
@@ -132,6 +133,8 @@ pub struct Meters {
     /// Peers by health.
     pub peers_up: Gauge,
     pub peers_down: Gauge,
+    /// Those of devices, once there was one.
+    devices: OnceLock<DeviceMeters>,
 }
 
 impl std::fmt::Debug for Meters {
@@ -172,7 +175,18 @@ impl Meters {
             config_current,
             peers_up: gauge!("interlingua_peers", "health" => "up"),
             peers_down: gauge!("interlingua_peers", "health" => "down"),
+            devices: OnceLock::new(),
         }
+    }
+
+    /// Those of devices. A hub without devices shows none of them.
+    pub fn devices(&self) -> &DeviceMeters {
+        self.devices.get_or_init(DeviceMeters::register)
+    }
+
+    /// The same, if there ever was a device.
+    pub fn of_devices(&self) -> Option<&DeviceMeters> {
+        self.devices.get()
     }
 
     /// Everything as text: what the recorder of the process holds, and this hub's own times.
@@ -395,4 +409,5 @@ fn describe() {
     metrics::describe_counter!("interlingua_exchanges_total", "exchanges by protocol and outcome");
     metrics::describe_counter!("interlingua_invalid_frames_total", "frames that were no message of their protocol");
     metrics::describe_gauge!("interlingua_sockets", "open long-lived sockets by protocol");
+    devices::describe();
 }

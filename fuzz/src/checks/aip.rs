@@ -12,9 +12,9 @@ use interlingua_aip::link::{Heard, Identity, Link, Pulse, Tongue};
 use interlingua_aip::say::Stamp;
 use interlingua_aip::server::{Connection, Happening, Server, Sight};
 use interlingua_aip::wire::{ClientKind, ClientType, ToolType};
-use interlingua_aip::{ClientMessage, Limits, ServerMessage, discover, plan};
+use interlingua_aip::{ClientMessage, Limits, ServerMessage, discover, plan, telemetry};
 use interlingua_machines::graph::{Graph, Rules};
-use interlingua_model::{Json, TaskId, Time};
+use interlingua_model::{DeviceState, Json, TaskId, Time};
 use interlingua_wire::codec::Meaning;
 
 pub(crate) fn json(data: &[u8]) {
@@ -25,6 +25,7 @@ pub(crate) fn json(data: &[u8]) {
     if let Ok(message) = ClientMessage::decode(&frame, &limits) {
         assert_eq!(ClientMessage::decode(&message.encode(), &limits).as_ref(), Ok(&message));
         asks(&message);
+        reports(&message);
         hear(message);
     }
     if let Ok(plan) = constellation::read(&frame, limits.depth)
@@ -53,6 +54,17 @@ fn asks(message: &ClientMessage) {
     let context = Context { id: &id, target: &target, tongue, grace: Duration::ZERO, now: Time(0) };
     let meaning = decode(message, &context).expect("the rules have let it through").value.meaning;
     assert_eq!(matches!(meaning, Meaning::Call(_)), message.kind == ClientKind::Task);
+}
+
+/// Whatever a device says of itself, what is believed is bounded, and is the same when it is read again.
+fn reports(message: &ClientMessage) {
+    let Some(told) = telemetry::told(message) else { return };
+    let state = told.report.state;
+    let most = 100.0;
+    assert!(state.cpu_percent.is_none_or(|percent| (0.0..=most).contains(&percent)));
+    assert!(state.cpu.as_ref().is_none_or(|model| model.len() <= 256) && state.capabilities.len() <= 256);
+    assert!(told.info.as_bytes().len() <= 256 * 1024 && told.fields.as_bytes().len() <= 256 * 1024);
+    assert_eq!(DeviceState::read(&state.to_json()).state, state);
 }
 
 /// As the first frame, and as one of a client that is known.

@@ -28,6 +28,11 @@ pub(crate) fn records(data: &[u8]) {
     assert!(!remembered || std::str::from_utf8(data).is_ok(), "what is remembered is JSON");
 }
 
+/// The stored minute of all devices.
+pub(crate) fn device_minute(data: &[u8]) {
+    interlingua_hub::fuzzing::device_minute(data);
+}
+
 fn read<R: Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(line: &[u8]) -> Option<R> {
     let record: R = from_bytes(line).ok()?;
     let written = to_bytes(&record).expect("a record can be written");

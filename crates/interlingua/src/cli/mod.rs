@@ -14,6 +14,7 @@ pub mod connect;
 mod decide;
 mod demo;
 mod device;
+pub mod devices;
 mod did_you_mean;
 mod doctor;
 mod exit;
@@ -85,6 +86,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Completions { shell } => completions(shell),
         Command::Open(arguments) => client::attached(open::open(&arguments)),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
+        Command::Devices(arguments) => client::attached(devices::devices(&arguments)),
         Command::Agents(arguments) => client::attached(agents::agents(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),
         Command::Tasks(arguments) => client::attached(list::tasks(&arguments)),

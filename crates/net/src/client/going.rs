@@ -23,7 +23,12 @@ impl News {
     }
 
     pub fn tell(&self, event: Event) {
-        let _ = self.0.try_send(Record::emitted(event));
+        let _ = self.try_tell(event);
+    }
+
+    /// False when too much waits already: it is dropped.
+    pub fn try_tell(&self, event: Event) -> bool {
+        self.0.try_send(Record::emitted(event)).is_ok()
     }
 }
 

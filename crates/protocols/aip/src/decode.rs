@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use interlingua_model::{
-    Ask, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Event, Fault, FaultKind, Finished, Input,
-    Json, Level, Limits, MessageId, Meta, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece, Provenance,
-    SkillId, Target, Text, Time, Trace, Usage, Wire,
+    Ask, Body, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Event, Fault, FaultKind, Finished,
+    Input, Json, Level, Limits, LossKind, MessageId, Meta, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece,
+    Provenance, SkillId, Target, Text, Time, Trace, Usage, Way, Wire,
 };
 
 use super::custom::Custom;
 use super::link::Tongue;
+use super::profile::{EVALUATION, Reported};
 use super::server::LATE;
 use super::wire::{ClientKind, ClientMessage, CommandResult, ResultStatus, ServerMessage, Status};
 use super::{Invalid, WIRE, fault, profile};
@@ -49,6 +50,7 @@ pub fn decode(request: &ClientMessage, context: &Context<'_>) -> Result<Carried<
         | ClientKind::Error
         | ClientKind::Register
         | ClientKind::TaskEnd
+        | ClientKind::TaskCancel
         | ClientKind::DeviceInfoRequest
         | ClientKind::DeviceInfoResponse) => Meaning::Own(Own::Rules(kind)),
     };
@@ -136,7 +138,8 @@ fn output(result: Option<&Json>, peer: &PeerId) -> Output {
 
 /// The end of a task that we asked a server for.
 pub fn task_end(frame: &ServerMessage, peer: &PeerId) -> Carried<Finished> {
-    let output = output(frame.result.as_ref(), peer);
+    let mut output = output(frame.result.as_ref(), peer);
+    output.parts.extend(profile::evaluation(frame.metadata.as_ref()).map(|evaluation| judged(&evaluation, peer)));
     let said =
         frame.result.as_ref().and_then(|result| Members::of(result).text("failure").map(|text| text.into_owned()));
     let text = frame.error.as_deref().filter(|text| !text.is_empty()).or(said.as_deref());
@@ -150,6 +153,26 @@ pub fn task_end(frame: &ServerMessage, peer: &PeerId) -> Carried<Finished> {
         Status::Continue | Status::Ok => Outcome::Failed(bad_reply(peer, "a task ended without an end")),
     };
     Carried::whole(Finished { outcome, output, usage: Usage::default() })
+}
+
+/// What a device says came of a task. An evaluation is a part of its own beside the result.
+pub fn reported(report: &Reported, peer: &PeerId) -> Carried<Finished> {
+    let mut output = output(report.result.as_ref(), peer);
+    output.parts.extend(report.evaluation.as_ref().map(|evaluation| judged(evaluation, peer)));
+    let outcome = match report.status {
+        Status::Completed => Outcome::Completed,
+        Status::Failed | Status::Error => Outcome::Failed(failed(report.error.as_deref(), peer)),
+        Status::Continue | Status::Ok => Outcome::Failed(bad_reply(peer, "a task ended without an end")),
+    };
+    let losses = report.evaluation_lost.then(|| Way::Output.part("data", LossKind::Dropped));
+    let finished = Finished { outcome, output, usage: Usage::default() };
+    Carried { value: finished, losses: losses.into_iter().collect() }
+}
+
+/// What an evaluator says, by the name that says so.
+fn judged(evaluation: &Json, peer: &PeerId) -> Part {
+    let part = Part::new(Body::Data(evaluation.clone()), Provenance::peer(peer.clone()));
+    Part { name: Some(EVALUATION.into()), ..part }
 }
 
 /// An error frame: it names no task, so it is for the one that waits to be acknowledged.

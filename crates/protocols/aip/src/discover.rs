@@ -8,6 +8,7 @@ use interlingua_model::{
     Time,
 };
 
+use super::telemetry;
 use interlingua_wire::members::{Members, elements};
 use interlingua_wire::object::Object;
 
@@ -26,6 +27,9 @@ const SYSTEM: [&str; 8] = [
 pub(crate) const DO: &str = "do";
 /// How many tools of one device are believed.
 const TOOLS: usize = 1024;
+/// How many capabilities of one device are believed, and bytes of the name of one.
+const CAPABILITIES: usize = 512;
+const CAPABILITY: usize = 128;
 
 /// What each of the three says of a device; all but its id may be absent.
 #[derive(Debug, Clone, Default)]
@@ -85,14 +89,21 @@ pub fn merge(sources: &Sources) -> Profile {
 
 /// The card of a device: its tools, and `do`, which a planner runs in words.
 pub fn card(device: &str, sources: &Sources, tools: Vec<Skill>, now: Time) -> Card {
-    let profile = merge(sources);
+    let told = sources.telemetry.as_ref().map(telemetry::of_info);
+    let (telemetry, report) = told.map(|told| (told.fields, told.report)).unzip();
+    let sources = &Sources { telemetry, ..sources.clone() };
+    let mut profile = merge(sources);
+    profile.capabilities.retain(|name| name.len() <= CAPABILITY && !name.chars().any(char::is_control));
+    profile.capabilities.truncate(CAPABILITIES);
     let peer = PeerId::from(device);
     let from = [
         (CardFrom::Configuration, &sources.configuration),
         (CardFrom::Manifest, &sources.manifest),
         (CardFrom::Telemetry, &sources.telemetry),
     ];
-    let os = profile.os.as_deref().unwrap_or("unknown system");
+    let told = report.as_ref().and_then(|report| report.state.platform.clone());
+    let configured = profile.os.clone().filter(|_| !members(sources.telemetry.as_ref()).has("platform"));
+    let os = told.or(configured).unwrap_or_else(|| "unknown system".into());
     let mut skills = vec![tell(&peer, &profile)];
     skills.extend(tools);
     Card {
@@ -108,7 +119,7 @@ pub fn card(device: &str, sources: &Sources, tools: Vec<Skill>, now: Time) -> Ca
             .filter_map(|(from, json)| Some(CardSource { from, digest: json.as_ref()?.digest() }))
             .collect(),
         health: Health::Up,
-        telemetry: sources.telemetry.clone(),
+        telemetry: report.map(|report| report.state.to_json()),
         seen: now,
         raw: None,
         peer,

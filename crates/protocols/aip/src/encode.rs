@@ -1,5 +1,7 @@
 //! Encodes the model into frames: requested tasks and commands, results and ends.
 
+use std::borrow::Cow;
+
 use interlingua_model::{
     Ask, Body, Call, CancelWhy, Carried, Channel, Entry, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,
     Priority, Text, Transcript, Way, lost_parts,
@@ -65,14 +67,32 @@ pub fn end(finished: &Finished, before: &[Loss], tongue: Tongue) -> Carried<End>
             (Status::Failed, Some(cancelled(*why)))
         }
     };
-    let given = value(&finished.output, &mut losses);
+    let (judged, output) = without_evaluation(&finished.output);
+    if judged.is_some() && tongue == Tongue::Plain {
+        losses.push(Way::Output.part("data", LossKind::Dropped));
+    }
+    let given = value(&output, &mut losses);
     let result = if status == Status::Failed { given.or_else(|| Some(Json::empty_object())) } else { given };
     let told = [&before[..before.len().min(MOST_TOLD)], &losses].concat();
     let (messages, metadata) = match tongue {
-        Tongue::Profile => (None, profile::told(&told, finished.outcome.fault().map(|fault| fault.kind))),
+        Tongue::Profile => {
+            let fault = finished.outcome.fault().map(|fault| fault.kind);
+            (None, profile::told(&told, fault, judged.as_ref()))
+        }
         Tongue::Plain => ((!told.is_empty()).then(|| told.iter().map(line).collect()), None),
     };
     Carried { value: End { status, error, result, messages, metadata }, losses }
+}
+
+/// What an evaluator says, which is data by that name, and the rest.
+fn without_evaluation(output: &Output) -> (Option<Json>, Cow<'_, Output>) {
+    let is_it = |part: &Part| part.name.as_deref() == Some(profile::EVALUATION) && part.as_data().is_some();
+    let Some(judged) = output.parts.iter().find(|part| is_it(part)).and_then(Part::as_data).cloned() else {
+        return (None, Cow::Borrowed(output));
+    };
+    let mut rest = output.clone();
+    rest.parts.retain(|part| !is_it(part));
+    (Some(judged), Cow::Owned(rest))
 }
 
 fn line(loss: &Loss) -> Text {
@@ -143,9 +163,14 @@ pub fn results(
     frame.session_id = session;
     frame.prev_response_id = response;
     frame.action_results = Some(results);
-    let write = |line: &Text, out: &mut Vec<u8>| interlingua_model::json::write_string(line, out);
-    frame.metadata = (!lines.is_empty()).then(|| Object::json(|out| out.array("messages", lines, write)));
+    frame.metadata = (!lines.is_empty()).then(|| log(lines));
     frame
+}
+
+/// `metadata` with log lines.
+pub fn log(lines: &[Text]) -> Json {
+    let write = |line: &Text, out: &mut Vec<u8>| interlingua_model::json::write_string(line, out);
+    Object::json(|out| out.array("messages", lines, write))
 }
 
 /// One action of a device: its tool, by the name the device gave it, and the arguments.

@@ -3,7 +3,7 @@
 //!
 //! [`wire`] follows the Python implementation frame for frame: every declared member in its order, nulls included. What that implementation
 //! lacks and its own description promises is the profile [`PROFILE`]: the same frames, with more in `metadata` and `messages`
-//! ([`profile`]). [`decode`] and [`encode`] convert to the model and back, [`discover`] makes cards, [`fault`] encodes refusals, [`plan`]
+//! ([`profile`]). [`telemetry`] reads what a device reports of itself. [`decode`] and [`encode`] convert to the model and back, [`discover`] makes cards, [`fault`] encodes refusals, [`plan`]
 //! reads lists of commands, [`link`] and [`server`] are the rules of a connection and of the server behind all of them, without sockets or
 //! clocks. [`binary`] is the transfer of files beside the frames, [`custom`] are frames of other types, [`layers`] are middleware. In these
 //! modules the following is deliberately absent: sockets, timers, the choice of what a task needs (a planner's work), and the other
@@ -27,6 +27,7 @@ pub mod plan;
 pub mod profile;
 pub mod say;
 pub mod server;
+pub mod telemetry;
 pub mod wire;
 
 mod invalid;

@@ -175,7 +175,10 @@ fn known(who: &Identity, mut message: ClientMessage, stamp: &mut Stamp<'_>) -> H
     if message.client_type != who.role && !leaks {
         return Heard::Reply(say::error("client_type does not match the registered connection", stamp));
     }
+    let wide_device = who.tongue == Tongue::Profile && who.role == ClientType::Device;
     match message.kind {
+        // The server answers one with log lines.
+        ClientKind::Heartbeat if wide_device && profile::has_lines(&message) => Heard::Pass(message),
         ClientKind::Heartbeat => Heard::Reply(say::ack(None, stamp)),
         ClientKind::Error => {
             let text = message.error.filter(|text| !text.is_empty());
@@ -183,12 +186,14 @@ fn known(who: &Identity, mut message: ClientMessage, stamp: &mut Stamp<'_>) -> H
         }
         ClientKind::Register => Heard::Reply(say::error(unknown("REGISTER"), stamp)),
         ClientKind::TaskEnd if who.tongue == Tongue::Plain => Heard::Reply(say::error(unknown("TASK_END"), stamp)),
-        ClientKind::DeviceInfoResponse if who.tongue == Tongue::Plain || who.role != ClientType::Device => {
-            Heard::Nothing
+        ClientKind::TaskCancel if who.tongue == Tongue::Plain => {
+            Heard::Reply(say::error(unknown("TASK_CANCEL"), stamp))
         }
+        ClientKind::DeviceInfoResponse if !wide_device => Heard::Nothing,
         ClientKind::Task
         | ClientKind::CommandResults
         | ClientKind::TaskEnd
+        | ClientKind::TaskCancel
         | ClientKind::DeviceInfoRequest
         | ClientKind::DeviceInfoResponse => Heard::Pass(message),
     }

@@ -11,18 +11,20 @@ use std::time::Duration;
 use crate::discover::{self, DO, Sources, ToolKey};
 use crate::link::Tongue;
 use crate::server::Effect;
+use crate::telemetry::Told;
 use crate::wire::ToolType;
+use crate::{PROFILE, WIRE};
 use interlingua_model::peer::Peer;
-use interlingua_model::{Card, Digest, Health, Json, PeerId, SkillKind, Text, Time};
-use interlingua_wire::members::Members;
+use interlingua_model::{Card, DeviceReport, DeviceState, Digest, Health, Json, PeerId, SkillKind, Text, Time};
 use tokio::sync::{Notify, watch};
 
 use super::settings::Settings;
+use interlingua_hub::devices::Device;
 use interlingua_hub::names::name_problem;
 use interlingua_hub::registry::{Catalogue, Change};
 
 /// How long news of how devices are may wait for more of them.
-const TELEMETRY: Duration = Duration::from_millis(250);
+const TELEMETRY: Duration = Duration::from_secs(2);
 /// How long a device that comes in waits to be found, at most.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -43,6 +45,8 @@ struct Known {
     urgent: bool,
     /// Counts what was noted.
     noted: u64,
+    /// What of it somebody may wait for.
+    awaited: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -50,9 +54,17 @@ struct KnownDevice {
     /// Its name as a peer, once it has one.
     name: Option<PeerId>,
     tongue: Tongue,
-    info: Option<Json>,
+    /// Whose it is.
+    of: Text,
+    /// What it last said of itself, and what of it the card has.
+    told: Option<Box<Told>>,
+    shown: Option<DeviceState>,
+    /// A report that came before it had a name.
+    unreported: Option<DeviceReport>,
     tools: Option<Json>,
+    joined: Option<Time>,
     seen: Time,
+    until: Time,
     stand: Stand,
     /// Counts its visits.
     visit: u64,
@@ -118,8 +130,8 @@ impl Registrar {
     /// Its system, as it told.
     pub(super) fn platform(&self, device: &str) -> Option<Text> {
         let known = self.known();
-        let info = known.devices.get(device).and_then(|device| device.info.as_ref());
-        info.and_then(|info| Members::of(info).text("platform").map(|platform| Text::from(&*platform)))
+        let told = known.devices.get(device).and_then(|device| device.told.as_ref());
+        told.and_then(|told| told.report.state.platform.as_ref()).map(|platform| platform.to_lowercase().into())
     }
 
     pub(super) fn has_tools(&self, device: &str) -> bool {
@@ -133,23 +145,18 @@ impl Registrar {
 
     pub(super) fn note(&self, effect: &Effect) {
         match effect {
-            Effect::Joined { device, info, tools, tongue, back: _ } => self.joined(device, info, tools, *tongue),
-            Effect::Left { device, seen, until: _ } => {
-                let away = |known: &mut KnownDevice| (known.stand, known.seen) = (Stand::Away, *seen);
+            Effect::Joined { device, of, told, tools, tongue, back: _ } => {
+                self.joined(device, of, told, tools, *tongue)
+            }
+            Effect::Left { device, seen, until } => {
+                let away =
+                    |known: &mut KnownDevice| (known.stand, known.seen, known.until) = (Stand::Away, *seen, *until);
                 self.change(device, away, Urgency::Urgent);
             }
             Effect::Removed { device } => {
                 self.change(device, |known| known.stand = Stand::Gone, Urgency::Urgent);
             }
-            Effect::Telemetry { device, info, tools } => {
-                let told = |known: &mut KnownDevice| {
-                    known.info = Some(info.clone());
-                    if let Some(tools) = tools {
-                        known.tools = Some(tools.clone());
-                    }
-                };
-                self.change(device, told, if tools.is_some() { Urgency::Urgent } else { Urgency::Patient });
-            }
+            Effect::Telemetry { device, told, tools } => self.told(device, told, tools.as_ref()),
             Effect::Send(..)
             | Effect::Close(..)
             | Effect::Admit(..)
@@ -157,17 +164,55 @@ impl Registrar {
             | Effect::Open(_)
             | Effect::Cancel { .. }
             | Effect::Results { .. }
+            | Effect::Lines { .. }
+            | Effect::Reported { .. }
             | Effect::Describe { .. } => {}
         }
     }
 
-    fn joined(&self, id: &Text, info: &Option<Json>, tools: &Option<Json>, tongue: Tongue) {
-        let fresh =
-            KnownDevice { name: None, tongue, info: None, tools: None, seen: Time(0), stand: Stand::Here, visit: 0 };
+    /// A report that changes little is no reason for another card: a thousand devices report all the time.
+    fn told(&self, device: &str, told: &Told, tools: Option<&Json>) {
+        let state = &told.report.state;
+        let is_news = |known: &KnownDevice| known.shown.as_ref().is_none_or(|shown| state.is_news_to(shown));
+        let is_news = self.known().devices.get(device).is_some_and(is_news);
+        let urgency = match tools {
+            Some(_) => Urgency::Urgent,
+            None if is_news => Urgency::Patient,
+            None => Urgency::None,
+        };
+        let edit = |known: &mut KnownDevice| {
+            known.told = Some(Box::new(told.clone()));
+            if known.name.is_none() {
+                known.unreported = Some(told.report.clone());
+            }
+            if let Some(tools) = tools {
+                known.tools = Some(tools.clone());
+            }
+        };
+        self.change(device, edit, urgency);
+    }
+
+    fn joined(&self, id: &Text, of: &Text, told: &Option<Box<Told>>, tools: &Option<Json>, tongue: Tongue) {
+        let fresh = KnownDevice {
+            name: None,
+            tongue,
+            of: of.clone(),
+            told: None,
+            shown: None,
+            unreported: None,
+            tools: None,
+            joined: None,
+            seen: Time(0),
+            until: Time(0),
+            stand: Stand::Here,
+            visit: 0,
+        };
         self.known().devices.entry(id.clone()).or_insert(fresh);
         let here = |known: &mut KnownDevice| {
             (known.stand, known.tongue, known.visit) = (Stand::Here, tongue, known.visit + 1);
-            known.info.clone_from(info);
+            (known.of, known.joined) = (of.clone(), None);
+            known.told.clone_from(told);
+            known.unreported = told.as_ref().map(|told| told.report.clone());
             // What it answered before it left is better than nothing.
             if tools.is_some() {
                 known.tools.clone_from(tools);
@@ -182,9 +227,14 @@ impl Registrar {
             let Some((id, _)) = known.devices.get_key_value(id) else { return };
             let id = id.clone();
             known.devices.entry(id.clone()).and_modify(edit);
+            if urgency == Urgency::None {
+                return;
+            }
             known.dirty.insert(id);
-            known.urgent |= urgency == Urgency::Urgent;
             known.noted += 1;
+            if urgency == Urgency::Urgent {
+                (known.urgent, known.awaited) = (true, known.noted);
+            }
         }
         if urgency == Urgency::Urgent {
             self.urgent.notify_one();
@@ -192,11 +242,11 @@ impl Registrar {
         self.changed.notify_one();
     }
 
-    /// Waits until all that was noted so far is shown.
+    /// Waits until everybody who came or left so far is shown as that; not for how they are.
     pub(super) async fn settled(&self) {
-        let noted = self.known().noted;
+        let awaited = self.known().awaited;
         let mut shown = self.shown.subscribe();
-        let _ = tokio::time::timeout(PATIENCE, shown.wait_for(|shown| *shown >= noted)).await;
+        let _ = tokio::time::timeout(PATIENCE, shown.wait_for(|shown| *shown >= awaited)).await;
     }
 
     /// Waits until there is something to show; news that nobody waits for may wait for more of them.
@@ -207,35 +257,40 @@ impl Registrar {
         }
     }
 
-    /// What has changed since this was last asked, and how much was noted by then. `peer` makes what a device is called by.
+    /// What has changed since this was last asked. `peer` makes what a device is called by.
     pub(super) fn take_changes(
         &self,
         catalogue: &Catalogue,
         settings: &Settings,
         now: Time,
         peer: impl Fn(Text, &Card, Vec<ToolKey>) -> Arc<dyn Peer>,
-    ) -> (Vec<Change>, u64) {
+    ) -> Taken {
         let mut known = self.known();
         known.urgent = false;
         let dirty = std::mem::take(&mut known.dirty);
-        let mut changes = Vec::with_capacity(dirty.len());
+        let mut taken = Taken { changes: Vec::with_capacity(dirty.len()), devices: Vec::new(), noted: known.noted };
         for id in dirty {
             let Some(device) = known.devices.get(&id) else { continue };
             let named = device.name.clone();
             let name = named.unwrap_or_else(|| peer_name(&id, |name| known.is_taken(&id, name, catalogue)));
             if device.stand == Stand::Gone {
                 known.devices.remove(&id);
-                changes.push(Change::Remove(name));
+                taken.devices.push(Named { peer: name.clone(), device: None, report: None });
+                taken.changes.push(Change::Remove(name));
                 continue;
             }
             let (card, tools) = card(&id, &name, device, settings, now);
             if let Some(device) = known.devices.get_mut(&id) {
-                device.name = Some(name);
+                device.name = Some(name.clone());
+                device.shown = device.told.as_ref().map(|told| told.report.state.clone());
+                device.joined.get_or_insert(now);
+                let report = device.unreported.take();
+                taken.devices.push(Named { peer: name, device: Some(described(&id, device)), report });
             }
             let peer = peer(id, &card, tools);
-            changes.push(Change::Put(Box::new(card), peer));
+            taken.changes.push(Change::Put(Box::new(card), peer));
         }
-        (changes, known.noted)
+        taken
     }
 
     /// All that was noted until then is shown.
@@ -244,11 +299,45 @@ impl Registrar {
     }
 }
 
+/// What [`Registrar::take_changes`] finds.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) changes: Vec<Change>,
+    pub(super) devices: Vec<Named>,
+    /// How much was noted by then.
+    pub(super) noted: u64,
+}
+
+/// A device under its name as a peer; none is one that is gone. With a report that has not been counted.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) peer: PeerId,
+    pub(super) device: Option<Device>,
+    pub(super) report: Option<DeviceReport>,
+}
+
+fn described(id: &Text, known: &KnownDevice) -> Device {
+    Device {
+        id: id.clone(),
+        owner: known.of.clone(),
+        profile: match known.tongue {
+            Tongue::Plain => WIRE,
+            Tongue::Profile => PROFILE,
+        },
+        joined: known.joined.unwrap_or(known.seen),
+        held_until: (known.stand == Stand::Away).then_some(known.until),
+        report: known.told.as_ref().map(|told| told.report.clone()).unwrap_or_default(),
+        reported: None,
+    }
+}
+
 /// Whether somebody waits to see a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Urgency {
     Urgent,
     Patient,
+    /// There is nothing to see.
+    None,
 }
 
 /// The id, if a peer can be called so and none is; else as much of it as can be, and a sign of its own.
@@ -263,7 +352,11 @@ fn peer_name(id: &str, taken: impl Fn(&str) -> bool) -> PeerId {
 }
 
 fn card(id: &str, name: &PeerId, device: &KnownDevice, settings: &Settings, now: Time) -> (Card, Vec<ToolKey>) {
-    let sources = Sources { configuration: settings.account(id), manifest: None, telemetry: device.info.clone() };
+    let sources = Sources {
+        configuration: settings.account(id),
+        manifest: None,
+        telemetry: device.told.as_ref().map(|told| told.fields.clone()),
+    };
     let listed = device.tools.as_ref().map(|tools| discover::tools(name.as_str(), tools)).unwrap_or_default();
     let mut skills = Vec::with_capacity(listed.len());
     let mut keys = Vec::with_capacity(listed.len());

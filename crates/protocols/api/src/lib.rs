@@ -14,6 +14,7 @@ mod artifacts;
 mod audit;
 mod confirmations;
 mod decode;
+mod devices;
 mod events;
 mod exchanges;
 mod explain;
@@ -95,6 +96,9 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/session/tickets", post(session::ticket))
         .route("/api/sites/sessions", get(sites::sessions))
         .route("/api/sites/sessions/{id}", delete(sites::end))
+        .route("/api/devices", get(devices::list))
+        .route("/api/devices/{id}", get(devices::read))
+        .route("/api/devices/{id}/telemetry", get(devices::telemetry))
         .route("/api/audit", get(audit::list))
         .route("/api/audit/forget", post(audit::forget))
         .route("/api/audit/pages", get(audit::pages))

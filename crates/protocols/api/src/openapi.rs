@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
-    ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
-    NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
-    SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest, SiteSessionView,
-    SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
+    ConversationView, DeviceView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView,
+    MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
+    RotateRequest, SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest,
+    SiteSessionView, SkillView, StepView, TaskView, TelemetryView, TicketView, TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -287,6 +287,27 @@ fn exchanges() -> Vec<Operation> {
     ]
 }
 
+/// Devices, and how they were.
+fn devices() -> Vec<Operation> {
+    vec![
+        page(
+            "/api/devices",
+            "list_devices",
+            "List the devices that you may see: what each is, what it can do, and how it is now",
+            PAGE,
+            schema::<PageView<DeviceView>>,
+        ),
+        get("/api/devices/{id}", "read_device", "Read the state of a device", schema::<DeviceView>),
+        page(
+            "/api/devices/{id}/telemetry",
+            "read_telemetry",
+            "Read how a device was, minute by minute, in the last day at most",
+            &[("minutes", "How many minutes, up to 1440; 60 without it")],
+            schema::<TelemetryView>,
+        ),
+    ]
+}
+
 /// What driven websites keep from call to call.
 fn sites() -> Vec<Operation> {
     vec![
@@ -412,8 +433,14 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in
-        exchanges().into_iter().chain(sites()).chain(sessions()).chain(decisions()).chain(agents()).chain(artifacts())
+    for operation in exchanges()
+        .into_iter()
+        .chain(sites())
+        .chain(sessions())
+        .chain(decisions())
+        .chain(agents())
+        .chain(artifacts())
+        .chain(devices())
     {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
@@ -506,6 +533,7 @@ mod tests {
             "confirmations",
             "audit",
             "sites/sessions",
+            "devices",
             "session",
             "session/tickets",
         ] {

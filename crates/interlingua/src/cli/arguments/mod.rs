@@ -18,6 +18,7 @@ pub use machine::{
     ServeArguments,
 };
 
+use super::devices::DevicesArguments;
 use super::sites::SitesArguments;
 use super::trust::arguments::{AuditArguments, ExplainArguments, KeysArguments, TokenArguments};
 
@@ -79,6 +80,14 @@ Examples:
     Open(OpenArguments),
     /// List the peers that you can call through the hub
     Peers(ListArguments),
+    /// List devices with their state, or show one and its last day
+    #[command(after_help = "\
+Examples:
+  interlingua devices                     what each device is, and how busy
+  interlingua devices box                 one device, with charts of its last hour
+  interlingua devices box --hours 24      the same of its last day
+  interlingua devices box --json          its state and its samples as JSON")]
+    Devices(DevicesArguments),
     /// List agents that can be sent messages; register or unregister an agent
     Agents(AgentsArguments),
     /// List the skills that you can call, or those that best match some words

@@ -9,9 +9,11 @@ mod layers;
 mod machine;
 mod profile;
 mod register;
+mod reports;
 mod slow;
 mod strangers;
 mod tasks;
+mod telemetry;
 mod told;
 mod weather;
 

@@ -20,6 +20,8 @@ use interlingua_wire::object::Object;
 const QUEUE: usize = 256;
 /// Results that are kept, in case their COMMAND comes again.
 const KEPT: usize = 256;
+/// Log lines that wait for the results of their COMMAND.
+const UNSENT: usize = 256;
 /// Bytes of the COMMANDs that wait, and of the results that are kept besides the newest.
 const MOST: usize = 64 * 1024 * 1024;
 
@@ -33,6 +35,8 @@ pub struct Device {
     info: Json,
     /// What it tells of its tools, in the wider profile.
     tools: Option<Json>,
+    /// The server has been told of them.
+    tools_told: bool,
     platform: Text,
     running: Option<ServerMessage>,
     queue: VecDeque<ServerMessage>,
@@ -40,6 +44,8 @@ pub struct Device {
     done: VecDeque<(Text, ClientMessage, bool)>,
     /// A task of its own that is under way.
     task: bool,
+    /// Log lines of what runs that could not be sent, for its results.
+    unsent: Vec<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +58,11 @@ pub enum Happening {
     Done {
         response: Text,
         results: Vec<CommandResult>,
+        lines: Vec<Text>,
+    },
+    /// Log lines of a COMMAND that runs.
+    Lines {
+        response: Text,
         lines: Vec<Text>,
     },
     /// How the device is: the answer to a question, or news.
@@ -105,11 +116,13 @@ impl Device {
             line,
             info,
             tools: None,
+            tools_told: false,
             platform,
             running: None,
             queue: VecDeque::new(),
             done: VecDeque::new(),
             task: false,
+            unsent: Vec::new(),
         }
     }
 
@@ -119,7 +132,9 @@ impl Device {
 
     /// What it can do, as its `list_tools` would say it: told with the next REGISTER, or with news of how it is.
     pub fn set_tools(&mut self, tools: Json) {
-        self.tools = Some(tools);
+        if self.tools.as_ref() != Some(&tools) {
+            (self.tools, self.tools_told) = (Some(tools), false);
+        }
     }
 
     pub fn step(&mut self, what: Happening, by: &mut Stamp<'_>) -> Vec<Effect> {
@@ -128,6 +143,7 @@ impl Device {
             Happening::Connected => {
                 let wants = self.line.connected(by.now);
                 self.wants(wants, by, &mut out);
+                self.tools_told = true;
             }
             Happening::Closed => self.closed(by, &mut out),
             Happening::Frame(frame) => self.frame(*frame, by, &mut out),
@@ -136,6 +152,7 @@ impl Device {
                 self.wants(wants, by, &mut out);
             }
             Happening::Done { response, results, lines } => self.done(&response, results, &lines, by, &mut out),
+            Happening::Lines { response, lines } => self.lines(&response, lines, by, &mut out),
             Happening::Info { question, info } => self.info(question, info, by, &mut out),
             Happening::Stop => {
                 self.line.stop();
@@ -209,6 +226,7 @@ impl Device {
     }
 
     fn drop_work(&mut self, out: &mut Vec<Effect>) {
+        self.unsent.clear();
         self.queue.clear();
         self.done.clear();
         if let Some(response) = self.running.take().and_then(|frame| frame.response_id) {
@@ -286,7 +304,10 @@ impl Device {
         out: &mut Vec<Effect>,
     ) {
         let Some(frame) = self.running.take_if(|frame| frame.response_id.as_ref() == Some(response)) else { return };
-        let lines = if self.tongue == Tongue::Profile { lines } else { &[] };
+        let mut unsent = std::mem::take(&mut self.unsent);
+        unsent.extend_from_slice(lines);
+        unsent.truncate(UNSENT);
+        let lines = if self.tongue == Tongue::Profile { &*unsent } else { &[] };
         let mut message = encode::results(frame.session_id, frame.response_id, frame.status, results, lines);
         message.client_id = Some(self.id.clone());
         message.timestamp = Some(stamp(by.now));
@@ -300,6 +321,23 @@ impl Device {
         }
         self.make_room();
         self.next(out);
+    }
+
+    /// To a server that takes them, lines go while the COMMAND runs; else they come with its results.
+    fn lines(&mut self, response: &Text, lines: Vec<Text>, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(frame) = self.running.as_ref().filter(|frame| frame.response_id.as_ref() == Some(response)) else {
+            return;
+        };
+        let taken = self.tongue == Tongue::Profile && profile::takes_lines(frame.metadata.as_ref());
+        if !taken || !self.line.is_ready() {
+            self.unsent.extend(lines);
+            return self.unsent.truncate(UNSENT);
+        }
+        let mut message = self.message(ClientKind::Heartbeat, Status::Ok, by);
+        message.session_id.clone_from(&frame.session_id);
+        message.prev_response_id = Some(response.clone());
+        message.metadata = Some(encode::log(&lines));
+        self.send(message, out);
     }
 
     /// Of what was done before the newest it is only kept that it was done, where there is more than may be kept. What the server
@@ -338,6 +376,9 @@ impl Device {
         };
         self.queue.retain(|other| !about(other));
         let stopped = self.running.take_if(|running| about(running));
+        if stopped.is_some() {
+            self.unsent.clear();
+        }
         out.extend(stopped.and_then(|stopped| stopped.response_id).map(|response| Effect::Cancel { response }));
         if one.is_none() {
             self.done.retain(|(_, results, _)| results.session_id != frame.session_id);
@@ -349,7 +390,8 @@ impl Device {
 
     /// The server tells of a task: the device asks for it, unless it has asked for one that is not over.
     fn announced(&mut self, frame: ServerMessage, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        if self.task {
+        // One that it was given is not asked for.
+        if self.task || profile::is_assigned(frame.metadata.as_ref()) {
             return;
         }
         self.task = true;
@@ -368,12 +410,14 @@ impl Device {
         }
         let mut message = self.message(ClientKind::DeviceInfoResponse, Status::Ok, by);
         message.prev_response_id = question;
+        let tools = self.tools.as_ref().filter(|_| !self.tools_told);
         message.metadata = Some(Object::json(|out| {
             out.value("system_info", &self.info);
-            if let Some(tools) = &self.tools {
+            if let Some(tools) = tools {
                 out.value("tools", tools);
             }
         }));
+        self.tools_told = true;
         self.send(message, out);
     }
 }

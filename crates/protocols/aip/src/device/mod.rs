@@ -20,19 +20,26 @@ use bytes::Bytes;
 use interlingua_model::{Fault, Json, Text, uuid_v4};
 use interlingua_process::machine::{Account, Machine};
 use tokio::sync::mpsc;
-use tokio::time::{Interval, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use interlingua_hub::{Hub, entropy};
 use interlingua_net::client::websocket::{Carrier, Place, Turn};
 use interlingua_net::large;
-use tools::{Done, Tools};
+use tools::{Done, LogLine, Tools};
 
 /// How often the machine is looked at.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// How often the server hears how the machine is, also when nothing has changed: it keeps a sample of every minute.
+const REPORT: Duration = Duration::from_secs(25);
+
 /// COMMANDs run one at a time: what came of one waits until it is taken, and whoever brings the next waits for that.
 const RESULTS: usize = 1;
+
+/// Log lines that wait to be sent, and how many go in one frame besides the first.
+const SAID: usize = 256;
+const AT_ONCE: usize = 63;
 
 /// What a device is.
 #[derive(Debug)]
@@ -70,7 +77,12 @@ pub struct Device {
     running: HashMap<Text, CancellationToken>,
     done: mpsc::Sender<Done>,
     finished: mpsc::Receiver<Done>,
+    /// Log lines of the COMMAND that runs.
+    said: mpsc::Sender<LogLine>,
+    heard: mpsc::Receiver<LogLine>,
     ready: bool,
+    /// When the server was last told how the machine is.
+    reported: Instant,
 }
 
 impl std::fmt::Debug for Device {
@@ -94,6 +106,7 @@ impl Device {
         let platform = account.platform.as_str().into();
         let info = info(&join.id, &account);
         let (done, finished) = mpsc::channel(RESULTS);
+        let (said, heard) = mpsc::channel(SAID);
         Ok(Device {
             machine: device::Device::new(join.id.as_str().into(), instance, tongue, line, info, platform),
             carrier: Carrier::new(place),
@@ -107,7 +120,10 @@ impl Device {
             running: HashMap::new(),
             done,
             finished,
+            said,
+            heard,
             ready: false,
+            reported: Instant::now(),
         })
     }
 
@@ -136,12 +152,21 @@ impl Device {
                 () = stop.cancelled() => return None,
                 Some(Done { response, results, lines }) = self.finished.recv() => {
                     self.running.remove(&response);
+                    // What it said before it was done and nobody has sent comes with its results.
+                    let before = std::iter::from_fn(|| self.heard.try_recv().ok());
+                    let before = before.filter(|line| line.response == response).map(|line| line.text);
+                    let lines = before.chain(lines).collect();
                     return Some(Happening::Done { response, results, lines });
+                }
+                Some(LogLine { response, text }) = self.heard.recv() => {
+                    let more = std::iter::from_fn(|| self.heard.try_recv().ok()).filter(|line| line.response == response);
+                    let lines = std::iter::once(text).chain(more.map(|line| line.text).take(AT_ONCE)).collect();
+                    return Some(Happening::Lines { response, lines });
                 }
                 _ = look.tick() => {
                     let account = self.looks.look(&self.disk);
-                    if account.is_news_to(&self.account) {
-                        self.account = account;
+                    if account.is_news_to(&self.account) || self.reported.elapsed() >= REPORT {
+                        (self.account, self.reported) = (account, Instant::now());
                         return Some(Happening::Info { question: None, info: self.info() });
                     }
                 }
@@ -214,7 +239,7 @@ impl Device {
                 if let Some(response) = &frame.response_id {
                     self.running.insert(response.clone(), stop.clone());
                 }
-                self.hub.spawn(self.tools.run(*frame, stop, self.done.clone()));
+                self.hub.spawn(self.tools.run(*frame, stop, self.done.clone(), self.said.clone()));
             }
             Effect::Cancel { response } => {
                 if let Some(stop) = self.running.remove(&response) {
@@ -265,7 +290,13 @@ fn info(id: &str, account: &Account) -> Json {
         "disk_total_gb": account.disk_total_gb,
         "disk_free_gb": account.disk_free_gb,
         "gpu": account.gpu,
+        "gpu_percent": account.gpu_percent,
+        "gpu_memory_total_gb": account.gpu_memory_total_gb,
+        "gpu_memory_free_gb": account.gpu_memory_free_gb,
+        "cpu": account.cpu,
+        "active_processes": account.active_processes,
         "network": account.network,
+        "network_status": account.network_status,
         "load": account.load,
     });
     told.into()

@@ -20,6 +20,8 @@ use interlingua_hub::{Hub, entropy};
 
 /// How many log lines come with the results of one COMMAND.
 const LINES: usize = 256;
+/// Bytes of one of them; the rest of it is cut off.
+const LINE: usize = 4 * 1024;
 /// What is in the device for its own sake.
 const OWN: &str = "hub";
 /// The peer whose tools are called by their bare names.
@@ -31,6 +33,32 @@ pub(super) struct Done {
     pub(super) response: Text,
     pub(super) results: Vec<CommandResult>,
     pub(super) lines: Vec<Text>,
+}
+
+/// A log line of a COMMAND that runs.
+#[derive(Debug)]
+pub(super) struct LogLine {
+    pub(super) response: Text,
+    pub(super) text: Text,
+}
+
+/// Where log lines go: to the server while there is room on the way, else with the results.
+struct CommandLog {
+    response: Text,
+    said: mpsc::Sender<LogLine>,
+    rest: Vec<Text>,
+}
+
+impl CommandLog {
+    fn add(&mut self, text: &str) {
+        let text = &text[..text.floor_char_boundary(LINE)];
+        let line = LogLine { response: self.response.clone(), text: text.into() };
+        // In their order: what waits for the results comes last.
+        let refused = if self.rest.is_empty() { self.said.try_send(line).is_err() } else { true };
+        if refused && self.rest.len() < LINES {
+            self.rest.push(text.into());
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -82,20 +110,21 @@ impl Tools {
         frame: ServerMessage,
         stop: CancellationToken,
         done: mpsc::Sender<Done>,
+        said: mpsc::Sender<LogLine>,
     ) -> impl Future<Output = ()> + Send + use<> {
         let tools = self.clone();
         async move {
             let Some(response) = frame.response_id.clone() else { return };
-            let mut lines = Vec::new();
+            let mut log = CommandLog { response: response.clone(), said, rest: Vec::new() };
             let results = tokio::select! {
-                results = tools.actions(&frame, &mut lines) => results,
+                results = tools.actions(&frame, &mut log) => results,
                 () = stop.cancelled() => return,
             };
-            let _ = done.send(Done { response, results, lines }).await;
+            let _ = done.send(Done { response, results, lines: log.rest }).await;
         }
     }
 
-    async fn actions(&self, frame: &ServerMessage, lines: &mut Vec<Text>) -> Vec<CommandResult> {
+    async fn actions(&self, frame: &ServerMessage, log: &mut CommandLog) -> Vec<CommandResult> {
         let offered: HashMap<Text, SkillId> =
             self.offered().iter().map(|skill| (name(&skill.id), skill.id.clone())).collect();
         let skill = |tool: &str| offered.get(tool).cloned();
@@ -117,7 +146,7 @@ impl Tools {
                     namespace: None,
                     call_id: action.call_id.clone(),
                 },
-                Ok(call) => match self.call(call, lines).await {
+                Ok(call) => match self.call(call, log).await {
                     Ok((of, finished)) => {
                         let result = encode::result(&finished, action.call_id.clone(), namespace);
                         let (by, wire, skill) = (&self.by, Wire(WIRE.into()), offered.get(&action.tool_name));
@@ -134,13 +163,12 @@ impl Tools {
         results
     }
 
-    async fn call(&self, call: Call, lines: &mut Vec<Text>) -> Result<(Named, Finished), Fault> {
+    async fn call(&self, call: Call, log: &mut CommandLog) -> Result<(Named, Finished), Fault> {
         let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
         let mut running = self.hub.open(request).await?;
         let hear = |event: &Event| {
             if let Event::Said { channel: Channel::Note(_), parts, .. } = event {
-                let room = LINES.saturating_sub(lines.len());
-                lines.extend(parts.iter().filter_map(Part::as_text).map(Text::from).take(room));
+                parts.iter().filter_map(Part::as_text).for_each(|text| log.add(text));
             }
         };
         let finished = running.finish(&mut Transcript::of_messages(), hear).await?;

@@ -8,16 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::discover::{DO, ToolKey};
+use crate::link::Tongue;
 use crate::plan::commands;
 use crate::wire::ToolType;
 use crate::{decode, encode};
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_model::{
-    Call, CancelWhy, Fault, FaultKind, Finished, Input, Loss, MessageId, Party, PeerId, Text, uuid_v4,
-};
+use interlingua_model::{Call, CancelWhy, Fault, FaultKind, Finished, Input, Loss, Party, PeerId, Text, uuid_v4};
 
 use super::plan;
-use crate::server_runtime::{Given, NoResult, OwnSession, ServerRuntime};
+use crate::server_runtime::{Hearing, NoResult, OwnSession, ServerRuntime};
 use interlingua_hub::{Hub, entropy};
 use interlingua_net::client::going::{FinalResult, Going, News};
 
@@ -63,11 +62,19 @@ impl DevicePeer {
         self.failed(FaultKind::OutcomeUnknown, "the device was lost; what it was told may have happened")
     }
 
-    pub(super) fn without_result(&self, why: NoResult) -> FinalResult {
-        match why {
+    /// What is known without a result, and what was lost of the lines on the way.
+    pub(super) fn without_result(&self, why: NoResult, hearing: &Hearing) -> FinalResult {
+        let (finished, mut losses) = match why {
             NoResult::Lost => self.lost(),
             NoResult::Unwanted => (Finished::cancelled(Party::Caller, CancelWhy::Disconnected), Vec::new()),
-        }
+            NoResult::Reported(report) => {
+                hearing.hear(&report.lines, report.lines_lost);
+                let told = decode::reported(&report, &self.name);
+                (told.value, told.losses)
+            }
+        };
+        losses.extend(hearing.loss());
+        (finished, losses)
     }
 
     pub(super) fn agent(&self) -> Text {
@@ -104,25 +111,34 @@ impl DevicePeer {
         let call_id: Text = uuid_v4(entropy::bits()).into();
         let command = encode::command(&dispatch.call, tool.name, tool.tool_type, call_id.clone());
         let timeout = Self::time_left(&hub, &dispatch);
-        let given = self.runtime.command(&session, self.agent(), vec![command.value], timeout).await;
-        match given {
-            Err(why) => (self.without_result(why).0, command.losses),
+        let hearing = Hearing::new(&news, &dispatch.key, &self.name);
+        let (actions, heard) = (vec![command.value], Some(hearing.clone()));
+        let mut losses = command.losses;
+        match self.runtime.command(&session, self.agent(), actions, timeout, heard).await {
+            Err(why) => {
+                let own = own.filter(|_| matches!(why, NoResult::Reported(_)));
+                let (finished, more) = self.without_result(why, &hearing);
+                if let Some(own) = own {
+                    own.finish(encode::end(&finished, &[], Tongue::Plain).value);
+                }
+                losses.extend(more);
+                (finished, losses)
+            }
             Ok(given) => {
                 if let Some(own) = own {
                     own.end(&given);
                 }
-                self.tell(&given, &dispatch.key, &news);
+                hearing.hear(&given.lines, 0);
+                losses.extend(hearing.loss());
                 let mut finished = decode::results(&given.results, &[call_id], &self.name);
-                (finished.pop().unwrap_or_else(|| self.lost().0), command.losses)
+                (finished.pop().unwrap_or_else(|| self.lost().0), losses)
             }
         }
     }
 
-    /// Log lines, as they came with results.
-    pub(super) fn tell(&self, given: &Given, message: &MessageId, news: &News) {
-        for event in decode::notes(&given.lines, message, &self.name) {
-            news.tell(event);
-        }
+    /// Does the device itself what it is told in words? A planner that is configured comes before it.
+    pub(super) fn takes_words(&self) -> bool {
+        self.runtime.settings().planner.is_none() && self.runtime.takes_tasks(&self.device)
     }
 }
 
@@ -141,7 +157,8 @@ impl Peer for DevicePeer {
         let is_told = input.args.as_ref().is_some_and(|args| args.get(REQUEST).is_some());
         let planned = || self.runtime.settings().planner.is_some();
         let listed = || commands(&words, |tool| self.tool_type(tool)).is_some();
-        !is_told && !words.trim().is_empty() && !self.tools.is_empty() && !planned() && !listed()
+        let left = !is_told && !words.trim().is_empty() && !self.tools.is_empty();
+        left && !planned() && !self.takes_words() && !listed()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

@@ -9,7 +9,7 @@ use crate::encode;
 use crate::link::Tongue;
 use crate::plan::commands;
 use crate::say::End;
-use crate::server::LATE;
+use crate::server::{Assignment, LATE};
 use crate::wire::{Command, CommandResult, ResultStatus};
 use interlingua_model::peer::{Dispatch, Peer};
 use interlingua_model::{
@@ -18,7 +18,7 @@ use interlingua_model::{
 
 use super::device::{DevicePeer, REQUEST};
 use crate::discover::DO;
-use crate::server_runtime::OwnSession;
+use crate::server_runtime::{Hearing, OwnSession};
 use interlingua_hub::Hub;
 use interlingua_net::client::going::{FinalResult, News};
 
@@ -38,6 +38,7 @@ pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch
         None if request.trim().is_empty() => peer.failed(FaultKind::InvalidInput, "nothing was asked of the device"),
         None => match peer.runtime.settings().planner.clone() {
             Some(planner) => planned(&peer, &hub, &dispatch, &session, &planner, &request, &news).await,
+            None if peer.takes_words() => assigned(&peer, &hub, &dispatch, &session, request, &news).await,
             None => matched(&peer, &hub, &dispatch, &request, &news).await,
         },
     };
@@ -75,15 +76,16 @@ async fn listed(
             return (Finished::failed(fault), Vec::new());
         }
     }
+    let hearing = Hearing::new(news, &dispatch.key, &peer.name);
     let mut all = Vec::new();
     for batch in batches {
         let timeout = DevicePeer::time_left(hub, dispatch);
         let count = batch.len();
-        let given = match peer.runtime.command(session, peer.agent(), batch, timeout).await {
+        let given = match peer.runtime.command(session, peer.agent(), batch, timeout, Some(hearing.clone())).await {
             Ok(given) => given,
-            Err(why) => return peer.without_result(why),
+            Err(why) => return peer.without_result(why, &hearing),
         };
-        peer.tell(&given, &dispatch.key, news);
+        hearing.hear(&given.lines, 0);
         let failed = given.results.iter().find(|result| result.status != ResultStatus::Success);
         let error = match failed {
             Some(result) => Some(result.error.clone().unwrap_or_else(|| "an action failed".into())),
@@ -93,12 +95,32 @@ async fn listed(
         all.extend(given.results);
         if let Some(error) = error {
             let kind = if *error == *LATE { FaultKind::Deadline } else { FaultKind::PeerFailed };
-            let (mut finished, losses) = peer.failed(kind, error);
+            let (mut finished, mut losses) = peer.failed(kind, error);
             finished.output = results(&all);
+            losses.extend(hearing.loss());
             return (finished, losses);
         }
     }
-    (Finished::completed(results(&all)), Vec::new())
+    (Finished::completed(results(&all)), hearing.loss().into_iter().collect())
+}
+
+/// The device gets the words and says itself when it is done, and what came of it.
+async fn assigned(
+    peer: &DevicePeer,
+    hub: &Hub,
+    dispatch: &Dispatch,
+    session: &Text,
+    request: String,
+    news: &News,
+) -> FinalResult {
+    let hearing = Hearing::new(news, &dispatch.key, &peer.name);
+    let timeout = DevicePeer::time_left(hub, dispatch);
+    let to = Assignment { agent: peer.agent(), request: request.into(), timeout };
+    match peer.runtime.assign(session, to, hearing.clone()).await {
+        Err(why) => peer.without_result(why, &hearing),
+        // An order without actions has no results.
+        Ok(_) => peer.lost(),
+    }
 }
 
 /// What each action gave, in order.

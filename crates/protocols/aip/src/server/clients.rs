@@ -19,8 +19,10 @@ pub(super) struct Client {
     /// Whose it is: see [`super::Sight::sender`].
     pub(super) of: Text,
     pub(super) tongue: Tongue,
+    /// It takes TASKs.
+    pub(super) tasks: bool,
     pub(super) target: Option<Text>,
-    /// What a device said of itself.
+    /// What a device said of itself, as it is answered to an orchestrator.
     pub(super) info: Option<Json>,
     /// Which running program it is.
     pub(super) instance: Option<Text>,

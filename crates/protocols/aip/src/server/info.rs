@@ -4,9 +4,9 @@ use super::clients::Name;
 use super::{Connection, Effect, Pull, Server, Sight, Timer};
 use crate::discover::unknown;
 use crate::link::Tongue;
-use crate::profile;
 use crate::say::{self, Stamp};
 use crate::wire::{ClientMessage, ClientType};
+use crate::{profile, telemetry};
 use interlingua_model::{Json, Text};
 
 /// How many devices may be asked at once.
@@ -68,11 +68,11 @@ impl Server {
             return;
         }
         let id = &name.id;
-        if let Some(info) = profile::system_info(message) {
+        if let Some(told) = telemetry::told(message).map(Box::new) {
             if let Some(client) = self.clients.named_mut(name) {
-                client.info = Some(info.clone());
+                client.info = Some(told.info.clone());
             }
-            out.push(Effect::Telemetry { device: id.clone(), info, tools: profile::tools(message) });
+            out.push(Effect::Telemetry { device: id.clone(), told, tools: profile::tools(message) });
         }
         let Some(question) = &message.prev_response_id else { return };
         if self.pulls.get(question).is_some_and(|pull| pull.device == *id) {

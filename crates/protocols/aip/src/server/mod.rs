@@ -11,7 +11,9 @@
 mod away;
 mod clients;
 mod info;
+mod lines;
 mod register;
+mod report;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -22,10 +24,15 @@ use std::time::Duration;
 use interlingua_model::{FaultKind, Json, Text, Time};
 
 use super::link::{Identity, Tongue};
+use super::profile::Reported;
+use super::telemetry::Told;
 use super::wire::{ClientKind, ClientMessage, ClientType, Command, CommandResult, ServerMessage};
 use crate::say::{self, End, Stamp};
 use away::Away;
 use clients::{Client, Clients, Gone, Name};
+use lines::LineBudget;
+
+pub use report::Assignment;
 
 /// What the results say that this server makes up for a device which did not answer before the deadline.
 pub const LATE: &str = "the device did not answer in time";
@@ -114,6 +121,15 @@ struct Session {
     asker_away: Option<Time>,
     /// It ended while whoever asked was away.
     ended: Option<ServerMessage>,
+    /// What a device that takes TASKs is to be told, until it is.
+    request: Option<Text>,
+    /// The process it is about; empty without one.
+    process: Text,
+    /// The TASK that its device was given.
+    assigned: Option<ServerMessage>,
+    /// What its device says came of it.
+    reported: Option<Box<Reported>>,
+    lines: LineBudget,
 }
 
 #[derive(Debug, Clone)]
@@ -170,6 +186,11 @@ pub enum Happening {
         session: Text,
         order: Order,
     },
+    /// A device that takes TASKs is to do this one by itself.
+    Assign {
+        session: Text,
+        to: Assignment,
+    },
     /// Log lines for whoever asked.
     Notes {
         session: Text,
@@ -199,7 +220,9 @@ pub enum Effect {
     /// A device came, or came back.
     Joined {
         device: Text,
-        info: Option<Json>,
+        /// Whose it is: see [`Sight::sender`].
+        of: Text,
+        told: Option<Box<Told>>,
         /// The list of its tools, from one that tells it unasked.
         tools: Option<Json>,
         tongue: Tongue,
@@ -218,7 +241,7 @@ pub enum Effect {
     /// A device told how it is.
     Telemetry {
         device: Text,
-        info: Json,
+        told: Box<Told>,
         tools: Option<Json>,
     },
     /// A task for the hub.
@@ -234,6 +257,18 @@ pub enum Effect {
         key: u64,
         results: Vec<CommandResult>,
         lines: Vec<Text>,
+    },
+    /// Log lines of a task that is under way, and how many were dropped; with the key of the order that they are of.
+    Lines {
+        session: Text,
+        key: Option<u64>,
+        lines: Vec<Text>,
+        dropped: usize,
+    },
+    /// A device says that a task is over: every order of its session ends with that.
+    Reported {
+        session: Text,
+        report: Box<Reported>,
     },
     /// Tell what is known of a peer that is no device of this server.
     Describe {
@@ -318,6 +353,7 @@ impl Server {
             Happening::Refused { session, error, kind } => self.refused(&session, &error, kind, stamp, &mut out),
             Happening::Begin { session, device, task_name } => self.begin(session, device, task_name, &mut out),
             Happening::Command { session, order } => self.order(session, order, stamp, &mut out),
+            Happening::Assign { session, to } => self.assign_own(&session, to, stamp, &mut out),
             Happening::Notes { session, lines } => self.notes(&session, lines, stamp, &mut out),
             Happening::Finished { session, end } => self.finished(&session, end, stamp, &mut out),
             Happening::Announce { device, session, task_name, request } => {
@@ -346,9 +382,14 @@ impl Server {
             ClientKind::CommandResults => self.results(&name, message, stamp, out),
             ClientKind::DeviceInfoRequest => self.info_request(from, &name, message, sight, stamp, out),
             ClientKind::DeviceInfoResponse => self.info_response(&name, &message, stamp, out),
-            ClientKind::TaskEnd => self.unwanted(&name, message.session_id.as_deref(), stamp, out),
+            ClientKind::TaskEnd if name.role == ClientType::Device => self.reported(from, &name, &message, stamp, out),
+            // An orchestrator's tasks end at the server: it can only mean that it wants one no longer.
+            ClientKind::TaskEnd | ClientKind::TaskCancel => {
+                self.unwanted(&name, message.session_id.as_deref(), stamp, out);
+            }
+            ClientKind::Heartbeat => self.lines(from, &name, &message, stamp, out),
             // The link answers these.
-            ClientKind::Register | ClientKind::Heartbeat | ClientKind::Error => {}
+            ClientKind::Register | ClientKind::Error => {}
         }
     }
 
@@ -378,6 +419,11 @@ impl Server {
     /// Is this device connected?
     pub fn has_device(&self, id: &str) -> bool {
         self.device(id).is_some()
+    }
+
+    /// Does this device take TASKs and do them by itself?
+    pub fn takes_tasks(&self, id: &str) -> bool {
+        self.device(id).is_some_and(|device| device.tasks)
     }
 
     fn device(&self, id: &str) -> Option<&Client> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::clients::{Client, Gone, Name, Rival};
 use super::{Connection, Effect, Server, Session, Sight, Timer, Why};
 use crate::link::{Identity, NORMAL, Tongue};
-use crate::profile;
 use crate::say::{self, End, Stamp};
-use crate::wire::{ClientMessage, ClientType};
+use crate::wire::{ClientMessage, ClientType, ServerMessage};
+use crate::{profile, telemetry};
 use interlingua_model::{Text, Time};
 
 /// What the Python server says to whoever waits for a device that left.
@@ -85,13 +85,14 @@ impl Server {
     ) {
         let tongue = Tongue::of(message);
         let Name { role, id } = name.clone();
-        let info = profile::system_info(message);
+        let told = if role == ClientType::Device { telemetry::told(message).map(Box::new) } else { None };
         let client = Client {
             connection: from,
-            of,
+            of: of.clone(),
             tongue,
+            tasks: profile::takes_tasks(message),
             target: message.target_id.clone(),
-            info: info.clone(),
+            info: told.as_ref().map(|told| told.info.clone()),
             instance: profile::instance(message),
             asked: Default::default(),
             works: Default::default(),
@@ -105,7 +106,7 @@ impl Server {
         let gone = if role == ClientType::Device { self.gone.remove(&id) } else { None };
         if role == ClientType::Device {
             let tools = profile::tools(message);
-            out.push(Effect::Joined { device: id.clone(), info, tools, tongue, back: gone.is_some() });
+            out.push(Effect::Joined { device: id.clone(), of, told, tools, tongue, back: gone.is_some() });
         }
         if tongue == Tongue::Profile {
             let mut named = profile::resumes(message);
@@ -182,6 +183,10 @@ impl Server {
         };
         session.device_away = None;
         client.works.insert(name.clone());
+        let has_begun = |frame: &ServerMessage| frame.response_id.as_ref().is_some_and(|id| begun.contains(id));
+        if let Some(assigned) = session.assigned.as_ref().filter(|frame| !has_begun(frame)) {
+            out.push(Effect::send(client.connection, assigned.clone()));
+        }
         if let Some(pending) = session.pending.as_ref().filter(|pending| !begun.contains(&pending.response)) {
             out.push(Effect::send(client.connection, pending.frame.clone()));
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::clients::{Client, Name};
+use super::lines::LineBudget;
 use super::register::not_connected;
 use super::{Asked, Connection, Effect, Order, Pending, Server, Session, Sight, Timer, Why};
 use crate::link::Tongue;
@@ -32,7 +33,10 @@ impl Server {
         let task_name = safe_task_name(message.task_name.as_deref(), (stamp.mint)());
         let device = self.device(&target).map(|_| target.clone());
         let made = Session::new(name.id.clone(), name.role, task_name.clone(), device.clone());
-        self.sessions.insert(session.clone(), Session { of: sight.sender.into(), ..made });
+        let takes = name.role == ClientType::Constellation && device.as_ref().is_some_and(|id| self.takes_tasks(id));
+        let request = message.request.clone().filter(|_| takes);
+        let process = profile::process(&message);
+        self.sessions.insert(session.clone(), Session { of: sight.sender.into(), request, process, ..made });
         if let Some(client) = self.clients.named_mut(&name) {
             client.asked.insert(session.clone());
         }
@@ -120,7 +124,7 @@ impl Server {
     ) {
         let Some(session) = self.remove_session(id) else { return };
         let Some(asker) = self.asker(&session) else { return };
-        let told = (asker.tongue == Tongue::Profile).then(|| profile::told(&[], Some(kind))).flatten();
+        let told = (asker.tongue == Tongue::Profile).then(|| profile::told(&[], Some(kind), None)).flatten();
         let refusal = say::error(error.clone(), stamp);
         let refusal = ServerMessage { session_id: Some(id.clone()), metadata: told.clone(), ..refusal };
         out.push(Effect::send(asker.connection, refusal));
@@ -143,11 +147,16 @@ impl Server {
             Some(session) if session.device.is_none() => {
                 out.push(failed("the session has no device to command"));
             }
+            Some(Session { reported: Some(report), .. }) => {
+                out.push(Effect::Reported { session: id.clone(), report: report.clone() });
+            }
             Some(session) if session.queue.len() >= queue => out.push(failed("too many commands wait in this session")),
             Some(session) => {
+                let agent = order.agent.clone();
                 session.queue.push_back(order);
                 // The hub works on it, so it has taken it, and whoever asked hears that first.
                 self.accepted(id.clone(), stamp, out);
+                self.assign_asked(&id, &agent, stamp, out);
                 self.send_next(&id, stamp, out);
             }
         }
@@ -165,8 +174,8 @@ impl Server {
             action.call_id.get_or_insert_with(|| stamp.id());
         }
         let mut frame = say::command(id.clone(), session.task_name.clone(), order.agent, order.actions, stamp);
-        if let Some(timeout) = order.timeout.filter(|_| device.tongue == Tongue::Profile) {
-            frame.metadata = Some(profile::command(timeout));
+        if device.tongue == Tongue::Profile {
+            frame.metadata = Some(profile::command(order.timeout));
         }
         let response = frame.response_id.clone().unwrap_or_default();
         let ends = stamp.now.after(order.timeout.unwrap_or(self.rules.command));
@@ -184,15 +193,15 @@ impl Server {
         out: &mut Vec<Effect>,
     ) {
         let Some(name) = message.session_id.clone().filter(|_| from.role == ClientType::Device) else { return };
-        let works = |session: &Session| session.device.as_ref() == Some(&from.id) && session.device_away.is_none();
-        let Some(session) = self.sessions.get_mut(&name).filter(|session| works(session)) else { return };
+        let works = |session: &&mut Session| session.is_worked_on_by(from);
+        let Some(session) = self.sessions.get_mut(&name).filter(works) else { return };
         let wanted = session.pending.as_ref().map(|pending| &pending.response);
         if wanted.is_none() || wanted != message.prev_response_id.as_ref() {
             return;
         }
         let Some(pending) = session.pending.take() else { return };
         self.timers.remove(&(pending.ends, Timer::Command(name.clone(), pending.response)));
-        let lines = profile::lines(&message);
+        let (lines, _) = profile::lines(&message);
         let results = message.action_results.unwrap_or_default();
         out.push(Effect::Results { session: name.clone(), key: pending.key, results, lines });
         self.send_next(&name, stamp, out);
@@ -287,6 +296,12 @@ impl Session {
         self.asker == name.id && self.asker_role == name.role
     }
 
+    /// Is this the device that works on it, and here?
+    pub(super) fn is_worked_on_by(&self, name: &Name) -> bool {
+        let its = name.role == ClientType::Device && self.device.as_ref() == Some(&name.id);
+        its && self.device_away.is_none()
+    }
+
     /// Its device asked for it itself.
     pub(super) fn is_its_devices_own(&self) -> bool {
         self.asker_role == ClientType::Device && self.device.as_ref() == Some(&self.asker)
@@ -305,6 +320,11 @@ impl Session {
             device_away: None,
             asker_away: None,
             ended: None,
+            request: None,
+            process: "".into(),
+            assigned: None,
+            reported: None,
+            lines: LineBudget::default(),
         }
     }
 }

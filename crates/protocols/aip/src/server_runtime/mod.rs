@@ -3,17 +3,17 @@
 //! Frames, closes and orders are queued under the lock, so that they are sent in the order of the rules; whatever may wait (opening a task,
 //! describing a peer) is done after it. Nothing is awaited with the lock held.
 
+mod orders;
 mod own_session;
 pub(crate) mod task;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use crate::discover;
 use crate::say::{self, End, Stamp};
-use crate::server::{Asked, Connection, Effect, Happening, Order, Server, Sight, Why};
-use crate::wire::{ClientType, Command, CommandResult};
+use crate::server::{Asked, Connection, Effect, Happening, Server, Sight, Why};
+use crate::wire::ClientType;
 use arc_swap::ArcSwap;
 use interlingua_model::peer::Dispatch;
 use interlingua_model::{Json, MessageId, PeerId, Principal, TaskId, Text, Time};
@@ -28,26 +28,12 @@ use super::visibility;
 use interlingua_hub::shares::{self, NoRoom, Shares};
 use interlingua_hub::{Hub, entropy};
 
+use orders::Waiting;
+pub(crate) use orders::{Given, Hearing, NoResult};
 pub(crate) use own_session::OwnSession;
 
 /// By role, since a device and an orchestrator may have the same id.
 type Askers = HashMap<(ClientType, Text), (Connection, Principal)>;
-
-/// What came of an order.
-#[derive(Debug)]
-pub(super) struct Given {
-    pub(super) results: Vec<CommandResult>,
-    pub(super) lines: Vec<Text>,
-}
-
-/// Why there is no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoResult {
-    /// The device left, or the session ended, before there was one.
-    Lost,
-    /// Whoever asked for the session left before the order was given: it was not given.
-    Unwanted,
-}
 
 #[derive(Debug)]
 pub struct ServerRuntime {
@@ -92,12 +78,6 @@ struct Socket {
     whose: Text,
 }
 
-#[derive(Debug)]
-struct Waiting {
-    session: Text,
-    reply: oneshot::Sender<Given>,
-}
-
 impl ServerRuntime {
     pub fn new(hub: &Arc<Hub>, settings: Settings) -> Arc<ServerRuntime> {
         let state = State {
@@ -127,6 +107,7 @@ impl ServerRuntime {
     /// Begins to keep time.
     pub fn start(self: &Arc<Self>) {
         if let Some(hub) = self.hub() {
+            hub.keep_device_histories();
             hub.spawn_until_stop(self.clone().keep_time());
         }
     }
@@ -201,10 +182,11 @@ impl ServerRuntime {
             let sight = Sight { sender: &sender, others: &others, clients: &clients, room };
             let effects = state.server.step(what, sight, &mut Stamp { now: hub.now(), mint: &mut mint });
             // Devices first: one that is let in is told so only once it can be found.
-            effects.iter().for_each(|effect| self.registrar.note(effect));
+            effects.iter().for_each(|effect| self.note(&hub, effect));
             for effect in effects {
                 later.extend(state.perform(effect));
             }
+            hub.meters().devices().sessions.set(f64::from(u32::try_from(state.server.sessions()).unwrap_or(u32::MAX)));
             let next = state.server.next_timer();
             if next.is_some_and(|next| state.timer.is_none_or(|timer| next < timer)) {
                 state.timer = next;
@@ -214,6 +196,19 @@ impl ServerRuntime {
         for effect in later {
             self.follow_up(&hub, effect);
         }
+    }
+
+    /// Every report of a device that has a name counts, also one that changes little.
+    fn note(&self, hub: &Hub, effect: &Effect) {
+        if let Effect::Telemetry { device, told, .. } = effect
+            && let Some(peer) = self.registrar.name(device)
+        {
+            hub.devices().report(&peer, &told.report, hub.now(), hub.meters().devices());
+        }
+        if let Effect::Lines { dropped, .. } = effect {
+            hub.meters().devices().lines_dropped.increment(*dropped as u64);
+        }
+        self.registrar.note(effect);
     }
 
     fn follow_up(self: &Arc<Self>, hub: &Arc<Hub>, later: Later) {
@@ -274,6 +269,11 @@ impl ServerRuntime {
         self.state().server.has_device(device)
     }
 
+    /// Does this device take TASKs and do them by itself?
+    pub(super) fn takes_tasks(&self, device: &str) -> bool {
+        self.state().server.takes_tasks(device)
+    }
+
     /// Ids of whoever is connected and may be known to this principal.
     pub(super) fn clients(&self, hub: &Hub, by: &Principal) -> Vec<Text> {
         let state = self.state();
@@ -288,31 +288,6 @@ impl ServerRuntime {
             Some(peer) => visibility::sees(hub, by, &peer),
             None => askers.get(&(role, name.into())).is_some_and(|(_, of)| visibility::shares(by, of)),
         }
-    }
-
-    /// Tells a device what to do within a session, and waits for what comes of it.
-    pub(super) async fn command(
-        self: &Arc<Self>,
-        session: &Text,
-        agent: Text,
-        actions: Vec<Command>,
-        timeout: Option<Duration>,
-    ) -> Result<Given, NoResult> {
-        let (reply, given) = oneshot::channel();
-        let key = {
-            let mut state = self.state();
-            if state.unwanted.contains(session) {
-                return Err(NoResult::Unwanted);
-            }
-            state.numbered += 1;
-            let key = state.numbered;
-            state.orders.insert(key, Waiting { session: session.clone(), reply });
-            key
-        };
-        let _ordered = Ordered { runtime: self, key };
-        let order = Order { key, agent, actions, timeout };
-        self.step(Happening::Command { session: session.clone(), order });
-        given.await.map_err(|_| NoResult::Lost)
     }
 
     /// The session that a call of a device belongs to: that of its caller's own task, if the task works on this hub.
@@ -400,6 +375,7 @@ impl State {
             | Happening::Refused { .. }
             | Happening::Begin { .. }
             | Happening::Command { .. }
+            | Happening::Assign { .. }
             | Happening::Notes { .. }
             | Happening::Finished { .. }
             | Happening::Announce { .. } => None,
@@ -419,9 +395,11 @@ impl State {
             }
             Effect::Results { key, results, lines, session: _ } => {
                 if let Some(waiting) = self.orders.remove(&key) {
-                    let _ = waiting.reply.send(Given { results, lines });
+                    let _ = waiting.reply.send(Ok(Given { results, lines }));
                 }
             }
+            Effect::Lines { session, key, lines, dropped } => self.hear(&session, key, &lines, dropped),
+            Effect::Reported { session, report } => self.reported(&session, &report),
             Effect::Cancel { session, why } => {
                 // A task that is not wanted is cancelled and lets go of its orders itself; one whose device is gone hears it here.
                 if why == Why::DeviceLost {
@@ -477,18 +455,6 @@ impl State {
     fn slowest(&self, why: NoRoom, whose: &Text) -> Option<Connection> {
         let theirs = self.sockets.iter().filter(|(_, socket)| why == NoRoom::OfAll || socket.whose == *whose);
         theirs.max_by_key(|(_, socket)| socket.out.bytes()).map(|(connection, _)| *connection)
-    }
-}
-
-/// An order that is waited for, until it is not.
-struct Ordered<'d> {
-    runtime: &'d ServerRuntime,
-    key: u64,
-}
-
-impl Drop for Ordered<'_> {
-    fn drop(&mut self) {
-        self.runtime.state().orders.remove(&self.key);
     }
 }
 

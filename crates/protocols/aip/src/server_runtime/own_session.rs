@@ -85,7 +85,7 @@ impl ServerRuntime {
             call_id: None,
         };
         let agent = self.settings().agent_name(self.registrar.platform(device).as_deref());
-        let Ok(given) = self.command(&own.session, agent, vec![action], Some(LISTING)).await else { return };
+        let Ok(given) = self.command(&own.session, agent, vec![action], Some(LISTING), None).await else { return };
         if let Some(tools) = given.results.first().and_then(|result| result.result.clone()) {
             self.registrar.set_tools(device, tools);
         }

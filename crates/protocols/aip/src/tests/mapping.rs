@@ -177,7 +177,7 @@ fn p_44_a_command_at_a_device_is_a_group_in_order_that_stops_at_a_failure() {
     let frame = encode::results(command.session_id, command.response_id, command.status, results, &["a line".into()]);
     assert!(frame.check().is_ok());
     assert_eq!((frame.status, frame.prev_response_id.as_deref()), (Status::Continue, Some("r")));
-    assert_eq!(crate::profile::lines(&frame), ["a line".into()]);
+    assert_eq!(crate::profile::lines(&frame), (vec!["a line".into()], 0));
 }
 
 #[test]

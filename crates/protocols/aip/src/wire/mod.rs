@@ -59,6 +59,7 @@ words!(
         Error = "error",
         Register = "register",
         TaskEnd = "task_end",
+        TaskCancel = "task_cancel",
         DeviceInfoRequest = "device_info_request",
         DeviceInfoResponse = "device_info_response",
     }

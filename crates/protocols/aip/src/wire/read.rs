@@ -60,7 +60,7 @@ impl ClientMessage {
                 needs("prev_response_id", named(&self.prev_response_id))?;
                 needs("action_results", self.action_results.is_some())
             }
-            ClientKind::TaskEnd => needs("session_id", named(&self.session_id)),
+            ClientKind::TaskEnd | ClientKind::TaskCancel => needs("session_id", named(&self.session_id)),
             ClientKind::DeviceInfoRequest => needs("request_id", named(&self.request_id)),
             ClientKind::Heartbeat | ClientKind::Error | ClientKind::DeviceInfoResponse => Ok(()),
         }

@@ -8,6 +8,7 @@ mod bus;
 mod call;
 mod card;
 mod content;
+mod device;
 mod event;
 mod fault;
 mod keys;
@@ -28,6 +29,7 @@ pub use call::{
 };
 pub use card::{EffectsView, PeerView, PhraseView, SkillView, StandingView};
 pub use content::{PartKind, PartView};
+pub use device::{DeviceView, MeasuresView, SampleView, TelemetryView};
 pub use event::{
     ArtifactView, AskedView, EventView, FinishedView, LossView, NumberedEvent, OutcomeView, ProgressView, RouteView,
     SaidView, SettledView, StartedView, StepEventView, StepView, UsageView,

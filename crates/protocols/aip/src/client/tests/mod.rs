@@ -172,6 +172,8 @@ impl World {
                 | Effect::Left { .. }
                 | Effect::Removed { .. }
                 | Effect::Telemetry { .. }
+                | Effect::Lines { .. }
+                | Effect::Reported { .. }
                 | Effect::Describe { .. } => {}
             }
         }

@@ -1,6 +1,7 @@
 //! The server's rules, tested by frames: recorded exchanges, then what they leave out, then every order of a few.
 
 mod every_order;
+mod reports;
 mod rules;
 mod strangers;
 mod traces;
@@ -149,6 +150,13 @@ impl Stage {
                 let all: Vec<&str> =
                     results.iter().map(|result| result.status.as_str()).chain(lines.iter().map(|l| &**l)).collect();
                 self.out.push_back(Out::Hub(format!("results {session} {key} {}", all.join(","))));
+            }
+            Effect::Lines { session, lines, dropped, .. } => {
+                self.out.push_back(Out::Hub(format!("lines {session} {} dropped {dropped}", lines.join(","))));
+            }
+            Effect::Reported { session, report } => {
+                let said = report.error.as_deref().or(report.result.as_ref().map(Json::as_str)).unwrap_or_default();
+                self.out.push_back(Out::Hub(format!("reported {session} {} {said}", report.status.as_str())));
             }
             Effect::Describe { target, .. } => self.out.push_back(Out::Hub(format!("describe {target}"))),
             Effect::Probe(_)

@@ -238,16 +238,21 @@ fn p_62_a_device_that_does_not_tell_is_described_by_what_it_said_last() {
 
 #[test]
 fn p_62_a_client_may_end_its_own_task_and_nobody_elses() {
-    let mut stage = wide();
-    stage.running('K', "gal@t1", "dev1");
-    stage.take();
-    stage.say('D', r#"{"type":"task_end","status":"failed","session_id":"gal@t1"}"#);
-    assert!(stage.take().is_empty(), "the device did not ask for it");
-    stage.say('K', r#"{"type":"task_end","status":"failed","client_type":"constellation","session_id":"gal@t1"}"#);
-    let out = stage.take();
-    assert_eq!(out[0], Out::Hub("cancel gal@t1 unwanted".to_owned()));
-    assert!(matches!(&out[1], Out::Sent('D', text) if text.contains("task_end")));
-    assert!(matches!(&out[2], Out::Sent('K', text) if text.contains("task_end")));
+    for kind in ["task_end", "task_cancel"] {
+        let mut stage = wide();
+        stage.running('K', "gal@t1", "dev1");
+        stage.take();
+        stage.say('D', r#"{"type":"task_cancel","status":"failed","session_id":"gal@t1"}"#);
+        assert!(stage.take().is_empty(), "the device did not ask for it");
+        stage.say(
+            'K',
+            &format!(r#"{{"type":"{kind}","status":"failed","client_type":"constellation","session_id":"gal@t1"}}"#),
+        );
+        let out = stage.take();
+        assert_eq!(out[0], Out::Hub("cancel gal@t1 unwanted".to_owned()));
+        assert!(matches!(&out[1], Out::Sent('D', text) if text.contains("task_end")));
+        assert!(matches!(&out[2], Out::Sent('K', text) if text.contains("task_end")));
+    }
 }
 
 #[test]

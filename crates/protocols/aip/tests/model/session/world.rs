@@ -241,6 +241,8 @@ impl World {
             | Effect::Left { .. }
             | Effect::Removed { .. }
             | Effect::Telemetry { .. }
+            | Effect::Lines { .. }
+            | Effect::Reported { .. }
             | Effect::Describe { .. } => {}
         }
         Ok(())
