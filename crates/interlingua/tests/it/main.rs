@@ -34,6 +34,7 @@ mod nlip_client;
 mod nlip_interop;
 mod nlip_peers;
 mod nlweb;
+mod numbers;
 mod once;
 mod panics;
 mod people;
