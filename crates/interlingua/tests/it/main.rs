@@ -44,6 +44,7 @@ mod reload;
 mod site;
 mod site_rules;
 mod site_sessions;
+mod site_watching;
 mod storage;
 mod support;
 mod telemetry;

@@ -95,6 +95,8 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/session/tickets", post(session::ticket))
         .route("/api/sites/sessions", get(sites::sessions))
         .route("/api/sites/sessions/{id}", delete(sites::end))
+        .route("/api/sites/pages", get(sites::pages))
+        .route("/api/sites/pages/{id}", get(sites::picture))
         .route("/api/audit", get(audit::list))
         .route("/api/audit/forget", post(audit::forget))
         .route("/api/audit/pages", get(audit::pages))

@@ -8,8 +8,8 @@ use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
     ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
     NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
-    SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest, SiteSessionView,
-    SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
+    SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest, SitePagesView,
+    SiteSessionView, SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -287,7 +287,7 @@ fn exchanges() -> Vec<Operation> {
     ]
 }
 
-/// What driven websites keep from call to call.
+/// What driven websites keep from call to call, and what they look like now.
 fn sites() -> Vec<Operation> {
     vec![
         page(
@@ -298,6 +298,8 @@ fn sites() -> Vec<Operation> {
             schema::<PageView<SiteSessionView>>,
         ),
         delete("/api/sites/sessions/{id}", "end_site_session", "End a session and delete its stored data"),
+        get("/api/sites/pages", "list_site_pages", "List the pages that your calls use now", schema::<SitePagesView>),
+        get("/api/sites/pages/{id}", "watch_site_page", "Fetch a picture of a page in use, as JPEG", bytes),
     ]
 }
 
@@ -506,6 +508,7 @@ mod tests {
             "confirmations",
             "audit",
             "sites/sessions",
+            "sites/pages",
             "session",
             "session/tickets",
         ] {
