@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_machines::llm::Model;
-use interlingua_model::{Fault, FaultKind, PeerId};
+use interlingua_model::{Fault, FaultKind, PeerId, Text};
 use interlingua_tools::files::run_workspaces::RunWorkspaces;
 
 use super::agent::{Agent, Routes};
@@ -100,12 +100,6 @@ impl ConfiguredAgents {
 }
 
 fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Team, Fault> {
-    let members = team.agents.iter().map(|member| match member.contains('/') {
-        true => member.as_str().into(),
-        false => format!("{member}/*").into(),
-    });
-    let skills = team.agents.iter().filter_map(|member| sections.agents.get(member));
-    let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     if team.routed == Some(true) {
         for member in team.agents.iter().filter(|member| !sections.agents.contains_key(*member)) {
             tracing::info!(event = "nlip_skipped", team = name, %member, "the member is not an agent of this hub; it makes its calls itself");
@@ -120,7 +114,17 @@ fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Te
         plan: settings::plan(team, |member| sections.agents.contains_key(member))?,
         reply: team.times.reply.0,
         verbs: team.verbs,
-        scopes: members.chain(skills).collect(),
+        scopes: team_scopes(team, sections).collect(),
         grounds: Grounds::of(team, sections),
     })
+}
+
+/// What a team may call: its members, and for each of them what that one may.
+pub(super) fn team_scopes<'a>(team: &'a settings::Team, sections: &'a Sections<'_>) -> impl Iterator<Item = Text> + 'a {
+    let members = team.agents.iter().map(|member| match member.contains('/') {
+        true => member.as_str().into(),
+        false => format!("{member}/*").into(),
+    });
+    let skills = team.agents.iter().filter_map(|member| sections.agents.get(member));
+    members.chain(skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into()))
 }

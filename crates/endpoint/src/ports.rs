@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use interlingua_keys::KeyInfo;
 use interlingua_model::ports::Counts;
@@ -76,8 +77,28 @@ pub struct SiteSession {
     pub calls: u64,
 }
 
-/// Sessions of driven websites.
+/// A page of a driven website that a call uses now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SitePage {
+    pub id: String,
+    /// The peer that drives the website.
+    pub site: String,
+    pub action: String,
+    pub owner: String,
+    pub begun: Time,
+    /// The step it is at, from 1; 0 before the first.
+    pub step: usize,
+    pub steps: usize,
+}
+
+/// Sessions and pages of driven websites.
 pub trait SiteSessions: Send + Sync + Debug {
+    /// The pages in use that this principal may watch.
+    fn pages(&self, by: &Principal) -> Vec<SitePage>;
+
+    /// What one of them looks like now, as JPEG.
+    fn picture<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<Bytes, Fault>>;
+
     /// Those of this principal; all of them for the hub's own Owner.
     fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SiteSession>>;
 

@@ -7,7 +7,14 @@ use interlingua_model::json::Tree;
 use interlingua_model::policy::{Action, Asked, Object};
 use interlingua_model::{Effects, Json, Link, Proof, Skill, Subject, Text, Time, Trust};
 
+use serde_json::Number;
+
 use crate::reads::Reads;
+
+/// A double tells numbers of this many digits apart, and no more.
+const DIGITS_OF_A_DOUBLE: usize = 17;
+/// The largest exponent of a number that rules compare as a decimal: Cedar holds 15 digits before the point.
+const MOST_SHIFT: u32 = 32;
 
 /// Why something cannot be put to Cedar: then it is refused.
 #[derive(Debug)]
@@ -309,16 +316,57 @@ fn bags(types: &Types, args: Option<&Json>, reads: &Reads) -> Result<[(&'static 
 fn as_text(tree: &Tree) -> String {
     match tree {
         Tree::String(text) => text.clone(),
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Array(_) | Tree::Object(_) => tree.to_string(),
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Array(_) | Tree::Object(_) => {
+            without_spelling(tree).to_string()
+        }
     }
 }
 
-/// As Cedar writes decimals: with a point.
+/// With one spelling of each number: a rule about `100.5` also sees `100.50` and `1.005e2`. More digits than a double tells apart stay as
+/// they are, so that such a number equals no other.
+fn without_spelling(tree: &Tree) -> Tree {
+    match tree {
+        Tree::Null | Tree::Bool(_) | Tree::String(_) => tree.clone(),
+        Tree::Number(number) => one_spelling(number).map_or_else(|| tree.clone(), Tree::Number),
+        Tree::Array(items) => items.iter().map(without_spelling).collect(),
+        Tree::Object(members) => {
+            Tree::Object(members.iter().map(|(name, value)| (name.clone(), without_spelling(value))).collect())
+        }
+    }
+}
+
+fn one_spelling(number: &Number) -> Option<Number> {
+    let text = number.as_str();
+    let whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') && text != "-0";
+    let mantissa = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let digits = mantissa.filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+    (!whole && digits <= DIGITS_OF_A_DOUBLE).then(|| Number::from_f64(number.as_f64()?)).flatten()
+}
+
+fn or_zero(digits: &str) -> &str {
+    if digits.is_empty() { "0" } else { digits }
+}
+
+/// As Cedar writes decimals: with a point, at most four digits after it, and no exponent. Exact: nothing is rounded.
 fn decimal(tree: &Tree) -> Option<String> {
-    let written = tree.as_number()?.to_string();
-    let (whole, fraction) = written.split_once('.').unwrap_or((&written, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = digits(whole.strip_prefix('-').unwrap_or(whole)) && digits(fraction) && fraction.len() <= 4;
+    let written = tree.as_number()?.as_str();
+    let (mantissa, exponent) = match written.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => {
+            (mantissa, exponent.parse().ok().filter(|shift: &i32| shift.unsigned_abs() <= MOST_SHIFT)?)
+        }
+        None => (written, 0),
+    };
+    let sign = if mantissa.starts_with('-') { "-" } else { "" };
+    let unsigned = mantissa.trim_start_matches('-');
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let zeros = "0".repeat(exponent.unsigned_abs() as usize);
+    let digits = match exponent < 0 {
+        true => format!("{zeros}{whole}{fraction}"),
+        false => format!("{whole}{fraction}{zeros}"),
+    };
+    // Zeros in front shift the point by as much as the exponent shifts it back.
+    let (whole, fraction) = digits.split_at(whole.len() + usize::try_from(exponent).unwrap_or(0));
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
     // More than Cedar holds is told apart by Cedar itself, which then refuses.
-    fits.then(|| format!("{whole}.{fraction}"))
+    (fraction.len() <= 4).then(|| format!("{sign}{}.{}", or_zero(whole), or_zero(fraction)))
 }

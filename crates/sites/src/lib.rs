@@ -46,6 +46,7 @@ pub fn open(sites: &Sites, hub: &Arc<Hub>, data: &Path, config: &settings::Brows
     settings.page_memory = config.page_memory.0;
     settings.memory = settings.page_memory.saturating_mul(PAGES);
     settings.sandbox = config.sandboxed();
+    settings.shown = config.shown();
     if driven && settings.sandbox == Sandbox::Off {
         tracing::warn!(
             event = "browser_without_sandbox",

@@ -1,9 +1,10 @@
 //! The browser of this hub, and its sessions for their owners, who can list and revoke them. A stored login is a standing permission, so
-//! its owner must be able to end it.
+//! its owner must be able to end it. Callers can also watch the pages that their calls use.
 
 use std::sync::{Arc, OnceLock};
 
-use crate::browser::{Browser, SessionSeen};
+use crate::browser::{Browser, PageInUse, SessionSeen};
+use bytes::Bytes;
 use interlingua_model::{Fault, FaultKind, Noun, Principal};
 
 use super::keeper::HubKeeper;
@@ -39,6 +40,30 @@ impl Sites {
         let mut seen = browser.sessions(&**keeper).await;
         seen.retain(|seen| !by.is_anonymous() && (by.is_hub_owner() || seen.key.owner == by.owner()));
         seen
+    }
+
+    /// The pages in use that they may watch: those of their own calls, and of agents that work for them, at sites that they may use. The
+    /// hub's own Owner may watch all.
+    pub fn pages(&self, hub: &Hub, by: &Principal) -> Vec<PageInUse> {
+        let Some(Opened { browser, .. }) = self.opened() else { return Vec::new() };
+        let visible = hub.visible(by);
+        let owner = by.owner();
+        let theirs = |page: &PageInUse| page.owner.0.starts_with(&owner.0) && visible.has_peer(&page.site);
+        let may = |page: &PageInUse| !by.is_anonymous() && (by.is_hub_owner() || theirs(page));
+        browser.pages().into_iter().filter(may).collect()
+    }
+
+    /// What one of these pages looks like, as JPEG. The audit log says when somebody watches the call of another.
+    pub async fn picture(&self, hub: &Hub, by: &Principal, id: &str) -> Result<Bytes, Fault> {
+        let none = || Fault::caller(FaultKind::NotFound(Noun::Resource), "no such page is in use");
+        let pages = self.pages(hub, by);
+        let page = pages.into_iter().find(|page| page.id.to_string() == id).ok_or_else(none)?;
+        if page.owner != by.owner() {
+            let watched = format!("{}/{}", page.site, page.action);
+            hub.write_audit(AuditLine::new("watch_site", by.owner()).on(watched));
+        }
+        let Opened { browser, .. } = self.opened().ok_or_else(none)?;
+        browser.picture(page.id).await.ok_or_else(none)
     }
 
     /// Ends one by its id, and forgets what was kept of it. One of somebody else's is not there.

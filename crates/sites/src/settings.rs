@@ -58,6 +58,8 @@ pub struct Browser {
     /// Memory limit of a page. A page over the limit is ended, and its call fails. All pages together may use four times as
     /// much.
     pub page_memory: Size,
+    /// Pages have no window. `false` shows each page in a window on the display of this machine (`DISPLAY` or `WAYLAND_DISPLAY`).
+    pub headless: bool,
 }
 
 /// Whether Chromium contains its own pages.
@@ -81,6 +83,7 @@ impl Default for Browser {
             model: None,
             sandbox: Sandbox::On,
             page_memory: Size(1 << 30),
+            headless: true,
         }
     }
 }
@@ -101,6 +104,11 @@ impl Browser {
             (Sandbox::Off, _) | (Sandbox::On, Ok("off")) => browser::Sandbox::Off,
             (Sandbox::On, _) => browser::Sandbox::On,
         }
+    }
+
+    /// Whether people at this machine see the pages.
+    pub fn shown(&self) -> browser::Shown {
+        if self.headless { browser::Shown::Nowhere } else { browser::Shown::InWindows }
     }
 
     /// The program that is named, if one is.

@@ -28,6 +28,8 @@ use tokio::sync::{mpsc, oneshot};
 use interlingua_hub::{Hub, in_process};
 use interlingua_net::client::going::Going;
 
+pub(crate) use step::result as step_result;
+
 const PEER: &str = "graph";
 const RUN: &str = "run";
 const DO: &str = "do";

@@ -107,7 +107,7 @@ pub(super) fn ending(called: Result<Finished, Fault>) -> Ending {
 }
 
 /// Structured, else its words.
-pub(super) fn result(output: interlingua_model::Output) -> Option<Json> {
+pub(crate) fn result(output: interlingua_model::Output) -> Option<Json> {
     let words: Vec<&str> = output.parts.iter().filter_map(Part::as_text).collect();
     let text: Option<Text> = (!words.is_empty()).then(|| words.join("\n").into());
     output.structured.or_else(|| text.map(|text| Json::from_tree((&*text).into())))

@@ -4,6 +4,7 @@
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use interlingua_model::Json;
 use interlingua_model::id::Text;
+use interlingua_model::json::object;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
@@ -55,7 +56,8 @@ fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
                     Arguments::Object(json) => json.tree().clone(),
                     Arguments::Unreadable { .. } => json!({}),
                 };
-                json!({"type": "tool_use", "id": &*call.id, "name": &*call.name, "input": input})
+                let (id, name) = ((&*call.id).into(), (&*call.name).into());
+                object([("type", "tool_use".into()), ("id", id), ("name", name), ("input", input)])
             });
             ("assistant", said.into_iter().chain(calls).collect())
         }

@@ -4,6 +4,7 @@
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use interlingua_model::Json;
 use interlingua_model::id::Text;
+use interlingua_model::json::object;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
@@ -60,7 +61,7 @@ fn parts(message: &Message) -> (&'static str, Vec<Value>) {
                     Arguments::Object(json) => json.tree().clone(),
                     Arguments::Unreadable { .. } => json!({}),
                 };
-                json!({"functionCall": {"name": &*call.name, "args": args}})
+                object([("functionCall", object([("name", (&*call.name).into()), ("args", args)]))])
             });
             ("model", said.into_iter().chain(calls).collect())
         }

@@ -3,6 +3,7 @@
 use interlingua_machines::llm::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use interlingua_model::Json;
 use interlingua_model::id::Text;
+use interlingua_model::json::object;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
@@ -51,7 +52,7 @@ fn message(message: &Message) -> Value {
                         Arguments::Object(json) => json.tree().clone(),
                         Arguments::Unreadable { .. } => json!({}),
                     };
-                    json!({"function": {"name": &*call.name, "arguments": arguments}})
+                    object([("function", object([("name", (&*call.name).into()), ("arguments", arguments)]))])
                 });
                 said["tool_calls"] = calls.collect();
             }

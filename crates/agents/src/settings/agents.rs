@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use interlingua_settings::Span;
 
+use super::On;
+
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
@@ -44,6 +46,8 @@ pub struct Agent {
     /// Anyone may call it, without a credential.
     #[serde(default)]
     pub public: bool,
+    /// Starts it for each event of a topic.
+    pub on: Option<On>,
 }
 
 impl Agent {
@@ -63,6 +67,7 @@ impl Agent {
             context: Context::default(),
             parallel: eight(),
             public: false,
+            on: None,
         }
     }
 }

@@ -34,6 +34,7 @@ impl Checked<'_> {
             found.refuse_for(&path, name_problem(name));
             found.require(!self.is_taken(name), &path, "there is a peer of this name, too");
             self::agent(&path, agent, self, found);
+            agent.on.iter().for_each(|on| on.check(&format!("{path}.on"), found));
         }
         for (name, team) in self.teams {
             let path = format!("teams.{name}");
@@ -41,6 +42,7 @@ impl Checked<'_> {
             let taken = self.is_taken(name) || self.agents.contains_key(name);
             found.require(!taken, &path, "there is a peer of this name, too");
             self::team(&path, team, self, found);
+            team.on.iter().for_each(|on| on.check(&format!("{path}.on"), found));
         }
     }
 

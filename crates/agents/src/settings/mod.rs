@@ -5,6 +5,7 @@ mod check;
 mod models;
 mod team_plan;
 mod teams;
+mod topics;
 
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use check::{Checked, check_models};
@@ -12,6 +13,7 @@ pub(crate) use models::micro;
 pub use models::{Model, Price, Provider};
 pub use team_plan::plan;
 pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Verbs, Workspaces};
+pub use topics::On;
 
 use std::path::{Path, PathBuf};
 

@@ -6,6 +6,8 @@ use serde::Deserialize;
 
 use interlingua_settings::Span;
 
+use super::On;
+
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
@@ -64,6 +66,8 @@ pub struct Team {
     /// Anyone may call it, without a credential.
     #[serde(default)]
     pub public: bool,
+    /// Starts it for each event of a topic.
+    pub on: Option<On>,
 }
 
 fn two() -> u32 {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use interlingua_machines::bus::message::MAX_CONTENT;
-use interlingua_machines::bus::{Message, Pattern};
+use interlingua_machines::bus::{Message, Pattern, Sender};
 use interlingua_model::ports::{Append, Appended, Expected};
 use interlingua_model::{Fault, FaultKind, Log, Principal, TopicId, journal};
 use tokio::sync::watch;
@@ -15,14 +15,17 @@ use crate::audit::AuditLine;
 
 /// How many events are read at once.
 const PAGE: usize = 256;
+/// The same, where each of them may wait in memory: 2 MiB at most.
+const FEW: usize = 8;
 
 fn log() -> Log {
     Log::Topic(TopicId::from("events"))
 }
 
 impl Hub {
-    /// Writes an event and notifies subscribers; returns its number.
-    pub async fn publish(&self, message: &Message) -> Result<u64, Fault> {
+    /// Writes an event and notifies subscribers; returns its number. A run that it starts may do what the sender may.
+    pub async fn publish(&self, message: Message, sender: Sender) -> Result<u64, Fault> {
+        let message = &Message { sender: Some(Box::new(sender)), ..message };
         let line = AuditLine::new("publish", &message.by);
         self.audit.write(match &message.topic {
             Some(topic) => line.on(topic),
@@ -73,7 +76,19 @@ impl Hub {
             Some(after) => after,
             None => self.store.journal.last(log()).await?,
         };
-        Ok(Subscription { hub: self.clone(), by, wanted, after, head, ready: VecDeque::new() })
+        Ok(Subscription { hub: self.clone(), by, wanted, after, head, ready: VecDeque::new(), page: PAGE })
+    }
+
+    /// The event of this number, while the log has it.
+    pub async fn event(&self, seq: u64) -> Result<Option<Message>, Fault> {
+        let read = self.store.journal.read(log(), seq.saturating_sub(1), 1).await?;
+        let found = read.into_iter().find(|stored| stored.seq == seq);
+        found.map(|stored| journal::from_bytes(&stored.bytes).map_err(Fault::internal)).transpose()
+    }
+
+    /// The number of the last event.
+    pub async fn last_event(&self) -> Result<u64, Fault> {
+        Ok(self.store.journal.last(log()).await?)
     }
 }
 
@@ -86,9 +101,18 @@ pub struct Subscription {
     after: u64,
     head: watch::Receiver<u64>,
     ready: VecDeque<(u64, Message)>,
+    /// How many it reads at once.
+    page: usize,
 }
 
 impl Subscription {
+    /// Reads few events at once, for a subscriber that works on each of them for long: the others wait in the log, not in memory.
+    #[must_use]
+    pub fn few_at_once(mut self) -> Subscription {
+        self.page = FEW;
+        self
+    }
+
     /// The next matching event that it may see. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<(u64, Message)>, Fault> {
         loop {
@@ -108,7 +132,7 @@ impl Subscription {
             if let Some(found) = self.ready.pop_front() {
                 return Ok(Some(found));
             }
-            let page = self.hub.store.journal.read(log(), self.after, PAGE).await?;
+            let page = self.hub.store.journal.read(log(), self.after, self.page).await?;
             let Some(last) = page.last() else { return Ok(None) };
             let upto = last.seq;
             for stored in page {

@@ -165,6 +165,7 @@ mod tests {
             meta: Meta::default(),
             by: Owner(Arc::new([Subject::User("ann".into())])),
             readers: Vec::new(),
+            sender: None,
         }
     }
 

@@ -94,6 +94,7 @@ fn request(to: &PeerId, id: MessageId, dispatch: &Dispatch, hub: &Hub) -> Messag
         meta: Meta(said.and_then(|said| said.metadata).cloned().map(Json::from)),
         by: owner,
         readers: Vec::new(),
+        sender: None,
     }
 }
 

@@ -49,6 +49,7 @@ fn message(bench: &Bench, id: &str) -> Message {
         meta: Meta::default(),
         by: owner().owner(),
         readers: Vec::new(),
+        sender: None,
     }
 }
 

@@ -142,7 +142,7 @@ fn typed(text: &str, schema: &Value) -> Value {
         "string" => Value::from(text),
         "boolean" if affirmative(text) => Value::from(true),
         "boolean" if matches!(text.to_lowercase().as_str(), "n" | "no") => Value::from(false),
-        _ => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+        _ => Json::parse(text.to_owned().into()).map_or_else(|_| Value::from(text), |value| value.tree().clone()),
     }
 }
 

@@ -7,7 +7,7 @@ use interlingua_model::Fault;
 use interlingua_tools::files::run_workspaces::RunWorkspaces;
 
 use crate::config::{Config, Kind, Peer};
-use interlingua_agents::ConfiguredAgents;
+use interlingua_agents::{ConfiguredAgents, Topics};
 use interlingua_net::client::oauth;
 use interlingua_net::client::starting::Starting;
 
@@ -26,11 +26,19 @@ pub(super) struct PeerParts {
     pub(super) lent: Arc<RunWorkspaces>,
     /// Where calls of agents go.
     pub(super) router: Arc<dyn CallRouter>,
+    /// What events start.
+    pub(super) topics: Topics,
 }
 
 impl PeerParts {
     pub(super) fn roster(&self, config: &Config) -> Result<ConfiguredAgents, Fault> {
         interlingua_agents::prepare(&self.hub, &self.lent, &self.router, &config.agent_sections())
+    }
+
+    /// From now on events start what this configuration says. Runs must have been resumed.
+    pub(super) async fn listen(&self, config: &Config) -> Result<(), Fault> {
+        self.topics.replace(&self.hub, interlingua_agents::topic_starts(&config.agent_sections())?).await;
+        Ok(())
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use interlingua_model::{ConversationId, Fault, Owner, Principal};
-use interlingua_sites::browser::SessionSeen;
+use interlingua_sites::browser::{PageInUse, SessionSeen};
 
-use interlingua_endpoint::ports::{Memories, SiteSession, SiteSessions};
+use interlingua_endpoint::ports::{Memories, SitePage, SiteSession, SiteSessions};
 use interlingua_hub::Hub;
 use interlingua_sites::Sites;
 
@@ -18,12 +19,32 @@ pub(super) struct BrowserSessions {
 }
 
 impl SiteSessions for BrowserSessions {
+    fn pages(&self, by: &Principal) -> Vec<SitePage> {
+        self.sites.pages(&self.hub, by).into_iter().map(page).collect()
+    }
+
+    fn picture<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<Bytes, Fault>> {
+        Box::pin(self.sites.picture(&self.hub, by, id))
+    }
+
     fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SiteSession>> {
         Box::pin(async move { self.sites.sessions(by).await.iter().map(session).collect() })
     }
 
     fn end<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(self.sites.end_session(&self.hub, by, id))
+    }
+}
+
+fn page(seen: PageInUse) -> SitePage {
+    SitePage {
+        id: seen.id.to_string(),
+        site: seen.site.to_string(),
+        action: seen.action.to_string(),
+        owner: seen.owner.to_string(),
+        begun: seen.begun,
+        step: seen.step,
+        steps: seen.steps,
     }
 }
 

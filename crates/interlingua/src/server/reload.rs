@@ -120,6 +120,7 @@ impl Server {
             for name in old.agents.keys().chain(old.teams.keys()).filter(kept) {
                 self.hub.unregister(&PeerId::from(name.as_str())).await?;
             }
+            self.peers.listen(&new).await?;
         }
         peers::forget_tokens(&self.hub, &new).await?;
         self.hub.hooks().rcu(|all| all.replaced(&self.hooks, &hooks));

@@ -34,6 +34,7 @@ use interlingua_access::owner_token;
 use interlingua_access::rights;
 use interlingua_access::sessions::SWEEP;
 use interlingua_access::tokens;
+use interlingua_agents::Topics;
 use interlingua_endpoint::guard::Guard;
 use interlingua_endpoint::ports::Ports;
 use interlingua_endpoint::protocol::Protocol;
@@ -153,6 +154,7 @@ impl Server {
             sites: Arc::default(),
             lent: Arc::default(),
             router: protocols.iter().find_map(|protocol| protocol.call_router()).unwrap_or_else(|| Arc::new(Direct)),
+            topics: Topics::default(),
         };
         let called = protocols.iter().find_map(|protocol| protocol.called_agents());
         let called = called.unwrap_or_else(|| Arc::new(NoneCalled));
@@ -167,6 +169,7 @@ impl Server {
         peers::register(&peers, config).await?;
         hub.restore_agents(&*called).await?;
         resume(&keys, &protocols).await?;
+        peers.listen(config).await?;
         let retention = Arc::new(ArcSwap::from_pointee(purge_rules(config)));
         let purging = Purging::start(&hub, retention.clone(), newest, config.data());
         let purging = purging.await.map_err(Fault::from)?;

@@ -8,6 +8,8 @@ use interlingua_model::id::{MessageId, PeerId, SkillName, Text, Time, TopicId};
 use interlingua_model::json::{Count, Json};
 use interlingua_model::principal::Owner;
 
+use super::Sender;
+
 /// The longest content of one message. What is larger is an artifact, and the message says where it is.
 pub const MAX_CONTENT: usize = 256 * 1024;
 
@@ -36,6 +38,9 @@ pub struct Message {
     /// Who may read it besides its sender; nobody named is everybody the hub knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readers: Vec<Text>,
+    /// Of an event: what a run that it starts may do. Events of earlier releases have none, and start nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Box<Sender>>,
 }
 
 impl Message {
@@ -44,7 +49,8 @@ impl Message {
         let content = self.content.as_bytes();
         let meta = self.meta.0.as_ref().map_or(0, |meta| meta.as_bytes().len());
         let readers = self.readers.iter().map(|reader| size_of::<Text>() + reader.len()).sum::<usize>();
-        size_of::<Message>() + content.len() + Count::of(content).tree_bytes() + meta + readers
+        let sender = self.sender.as_ref().map_or(0, |sender| sender.weight());
+        size_of::<Message>() + content.len() + Count::of(content).tree_bytes() + meta + readers + sender
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`message`] is what is sent. [`inbox`] is the state machine of one agent's inbox: pending messages, their order, and their answers; like
 //! a task, it is a fold of its records. [`topic`] names events and matches the patterns of subscribers. [`access`] decides by lists of
-//! names. [`search`] finds agents by what they offer, [`shorthand`] expands the short schemas in which they describe it. [`said`] is what a
+//! names. [`sender`] is what an event carries of its publisher. [`search`] finds agents by what they offer, [`shorthand`] expands the short schemas in which they describe it. [`said`] is what a
 //! call stores of the message that caused it.
 //!
 //! Deliberately absent: calls. A request to an agent is an exchange like every other and enters through the hub; only messages that an
@@ -14,6 +14,7 @@ pub mod message;
 pub mod priority;
 pub mod said;
 pub mod search;
+pub mod sender;
 pub mod shorthand;
 #[cfg(test)]
 mod tests;
@@ -24,4 +25,5 @@ pub use inbox::Inbox;
 pub use message::{Kind, Message};
 pub use said::Said;
 pub use search::Search;
+pub use sender::Sender;
 pub use topic::Pattern;

@@ -1,13 +1,11 @@
 //! Metadata of the message between agents that caused a call: fields that a call does not have and that an inbox or a wire may want to send
 //! on. It is trusted only on calls that such a message caused.
 
-use serde_json::json;
-
 use super::{Kind, Message};
 use interlingua_model::content::Meta;
-use interlingua_model::json::{Json, Tree};
+use interlingua_model::json::{Json, Tree, object};
 use interlingua_model::origin::Origin;
-use interlingua_model::{Call, Wire};
+use interlingua_model::{Body, Call, Input, Part, Provenance, Wire};
 
 /// What such a call came in by.
 pub const WIRE: &str = "bus";
@@ -40,14 +38,22 @@ pub fn origin(wire: Wire) -> Origin {
     origin
 }
 
+/// The text of a content that is only text; else the content itself, as data.
+pub fn input(content: &Json) -> Input {
+    match content.get("text").and_then(Tree::as_str) {
+        Some(text) => Input::text(text),
+        None => Input::parts(vec![Part::new(Body::Data(content.clone()), Provenance::caller())]),
+    }
+}
+
 /// Makes it the call of this message.
 pub fn mark(call: &mut Call, message: &Message) {
-    let metadata = message.meta.0.as_ref().map(Json::tree);
-    let said = json!({
-        "id": message.id.as_str(),
-        "kind": message.kind.as_str(),
-        "from": message.from.as_str(),
-        "metadata": metadata,
-    });
-    call.meta = Meta(Some(json!({ KEY: said }).into()));
+    let metadata = message.meta.0.as_ref().map_or(Tree::Null, |metadata| metadata.tree().clone());
+    let said = object([
+        ("id", message.id.as_str().into()),
+        ("kind", message.kind.as_str().into()),
+        ("from", message.from.as_str().into()),
+        ("metadata", metadata),
+    ]);
+    call.meta = Meta(Some(object([(KEY, said)]).into()));
 }

@@ -27,6 +27,11 @@ use crate::digest::Digest;
 /// A parsed JSON value. Named nowhere else, so that it can be replaced in one place.
 pub type Tree = serde_json::Value;
 
+/// An object of these members. Unlike `json!`, which reads numbers once more and writes `1E5` as `1e+5`, it leaves them as they are.
+pub fn object<const N: usize>(members: [(&str, Tree); N]) -> Tree {
+    Tree::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
 /// One checked JSON value.
 #[derive(Clone)]
 pub struct Json {
@@ -79,6 +84,11 @@ impl Json {
         json
     }
 
+    /// A value of this program as JSON. Nothing is written for a value that cannot be: a map with keys that are not strings.
+    pub fn of(value: &impl Serialize) -> Result<Json, serde_json::Error> {
+        Ok(Json::written(serde_json::to_vec(value)?))
+    }
+
     /// `null`.
     pub fn null() -> Json {
         Json { raw: Bytes::from_static(b"null"), made: OnceLock::new() }
@@ -105,8 +115,8 @@ impl Json {
         std::str::from_utf8(&self.raw).unwrap_or("null")
     }
 
-    /// The parsed value, made once. A number that does not survive the trip through `i64`, `u64` or `f64` is text here, so
-    /// that a schema or rule that compares it fails closed.
+    /// The parsed value, made once. A number holds the text it was written in; one that `i64`, `u64` or `f64` cannot hold says so to
+    /// whoever asks for that type, so that a rule that compares it fails closed.
     pub fn tree(&self) -> &Tree {
         &self.made.get_or_init(|| Made::of(tree::tree(self))).tree
     }

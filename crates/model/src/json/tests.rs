@@ -42,17 +42,63 @@ fn many_duplicate_keys_are_found_too() {
     assert_eq!(problem(format!("{{{},\"k0\":2}}", keys.join(",")).as_bytes()), Problem::DuplicateKey);
 }
 
+const SPELLED: [&str; 14] = [
+    "129.90",
+    "1.0",
+    "-0",
+    "-0.0",
+    "1E5",
+    "1e5",
+    "1e+05",
+    "2.50e-3",
+    "1e400",
+    "-1E-400",
+    "18446744073709551615",
+    "12345678901234567890123",
+    "0.1234567890123456789",
+    "0.00012345678901234567",
+];
+
 #[test]
-fn numbers_that_do_not_round_trip_are_text_in_the_tree_and_kept_in_the_bytes() {
-    for text in ["12345678901234567890123", "1e400", "0.1234567890123456789"] {
-        let json = Json::parse(Bytes::from(text)).unwrap();
-        assert_eq!(json.tree(), &json!(text));
-        assert_eq!(json.as_str(), text);
+fn a_number_is_written_back_as_it_was_written() {
+    for text in SPELLED {
+        let document = format!(r#"{{"price":{text},"list":[{text},{{"deep":{text}}}]}}"#);
+        let json = Json::parse(Bytes::from(document.clone())).unwrap();
+        assert_eq!(json.as_str(), document);
+        assert_eq!(Json::from_tree(json.tree().clone()).as_str(), document);
+        assert_eq!(serde_json::to_string(json.tree()).unwrap(), document);
+        assert_eq!(json.get("price").unwrap().to_string(), text);
+        let view = std::collections::BTreeMap::from([("value", &json)]);
+        assert_eq!(Json::of(&view).unwrap().tree()["value"].to_string(), document, "through serde, too");
     }
-    assert_eq!(Json::parse(Bytes::from("1.10")).unwrap().tree(), &json!(1.10));
-    let small = Json::parse(Bytes::from("0.00012345678901234567")).unwrap();
-    assert_eq!(small.tree(), &json!(0.000_123_456_789_012_345_67), "zeros in front are not digits that count");
-    assert_eq!(Json::parse(Bytes::from("18446744073709551615")).unwrap().tree(), &json!(u64::MAX));
+}
+
+#[test]
+fn a_number_that_no_type_holds_says_so_to_whoever_wants_that_type() {
+    let number = |text: &'static str| Json::parse(Bytes::from(text)).unwrap().tree().clone();
+    assert_eq!((number("1.10").as_f64(), number("1.10").as_i64()), (Some(1.1), None));
+    assert_eq!(number("18446744073709551615").as_u64(), Some(u64::MAX));
+    assert_eq!((number("1e400").as_f64(), number("1e400").is_number()), (None, true));
+    assert_eq!(number("12345678901234567890123").as_i64(), None);
+    assert_eq!(number("12345678901234567890123").as_u64(), None);
+}
+
+#[test]
+fn attack_an_object_that_looks_like_serdes_own_number_is_an_object() {
+    let text = r#"{"a":{"$serde_json::private::Number":"5"}}"#;
+    let json = Json::parse(Bytes::from_static(text.as_bytes())).unwrap();
+    assert!(json.get("a").unwrap().is_object());
+    assert_eq!(Json::from_tree(json.tree().clone()).as_str(), text);
+}
+
+#[test]
+fn attack_a_number_of_a_million_digits_is_a_text_of_its_length() {
+    let digits = "7".repeat(1_000_000);
+    let json = Json::parse(Bytes::from(format!("[{digits},{digits}.5e-{digits}]"))).unwrap();
+    let list = json.tree().as_array().unwrap();
+    assert_eq!(list[0].as_number().unwrap().as_str(), digits);
+    assert_eq!((list[0].as_i64(), list[0].as_f64(), list[1].as_f64()), (None, None, None), "no type holds it");
+    assert_eq!(Json::from_tree(json.tree().clone()), json);
 }
 
 #[test]

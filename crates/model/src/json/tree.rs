@@ -1,4 +1,7 @@
-//! Trees of JSON values. A number that no numeric type can write back unchanged is stored as its text.
+//! Trees of JSON values. A number keeps the text it was written in, so that a tree is written back as the same number: with all its digits,
+//! the zeros at its end and its exponent.
+
+use serde_json::Number;
 
 use super::reader::{BadJson, Kind, Reader};
 use super::{Json, Tree};
@@ -12,7 +15,8 @@ impl Reader<'_> {
                 Tree::Null
             }
             Kind::Bool => Tree::Bool(self.bool()?),
-            Kind::Number => number(self.number()?),
+            // The reader checked the grammar. `Number::from_str` would write `1E5` as `1e+5`.
+            Kind::Number => Tree::Number(Number::from_string_unchecked(self.number()?.to_owned())),
             Kind::String => Tree::String(self.string()?.into_owned()),
             Kind::Array => {
                 let mut items = Vec::new();
@@ -32,29 +36,6 @@ impl Reader<'_> {
             }
         })
     }
-}
-
-/// A number that its type can hold exactly enough to be written back the same, else its text.
-fn number(text: &str) -> Tree {
-    if let Ok(value) = text.parse::<i64>() {
-        if text != "-0" {
-            return value.into();
-        }
-    } else if let Ok(value) = text.parse::<u64>() {
-        return value.into();
-    }
-    let digits = significant(text);
-    let fractional = text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) || text == "-0";
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && fractional && digits <= 17 => Tree::from(value),
-        _ => Tree::String(text.to_owned()),
-    }
-}
-
-/// How many digits of a number count: zeros in front do not.
-fn significant(text: &str) -> usize {
-    let mantissa = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
-    mantissa.filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count()
 }
 
 /// The tree of a checked value.

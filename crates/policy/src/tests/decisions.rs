@@ -118,11 +118,34 @@ fn a_number_that_a_rule_cannot_compare_refuses_the_call() {
         (r#"{"price":9}"#, true),
         (r#"{"price":9.51}"#, false),
         (r#"{"price":0.00001}"#, false),
+        (r#"{"price":9.500000}"#, true),
+        (r#"{"price":95e-1}"#, true),
+        (r#"{"price":0.095E+2}"#, true),
+        (r#"{"price":950000000000000000000e-20}"#, true),
+        (r#"{"price":-0.0}"#, true),
+        (r#"{"price":1e1}"#, false),
+        (r#"{"price":0.96e1}"#, false),
+        (r#"{"price":9.50000000000000000001}"#, false),
+        (r#"{"price":95000000000000000000001e-22}"#, false),
+        (r#"{"price":1e400}"#, false),
+        (r#"{"price":1e-2147483648}"#, false),
         (r#"{"price":99999999999999999999}"#, false),
         (r#"{"price":"1"}"#, false),
     ] {
         assert_eq!(may(&ruling, &ann, &tool, args), expected, "{args}");
     }
+}
+
+#[test]
+fn attack_another_spelling_of_a_number_does_not_evade_a_rule_about_its_text() {
+    let ruling = read(
+        "permit (principal, action, resource);\nforbid (principal, action, resource) when { context.arguments.hasTag(\"sum\") && context.arguments.getTag(\"sum\") like \"*100.5*\" };",
+    );
+    let (ann, tool) = (user("ann", &[]), skill("a", "b", &[]));
+    for sum in ["100.5", "100.50", "1.005e2", "1005E-1", "[1.005e2]", r#"{"of":[0.1005e3]}"#] {
+        assert!(!may(&ruling, &ann, &tool, &format!(r#"{{"sum":{sum}}}"#)), "{sum}");
+    }
+    assert!(may(&ruling, &ann, &tool, r#"{"sum":100.4}"#));
 }
 
 #[test]

@@ -99,6 +99,8 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/devices", get(devices::list))
         .route("/api/devices/{id}", get(devices::read))
         .route("/api/devices/{id}/telemetry", get(devices::telemetry))
+        .route("/api/sites/pages", get(sites::pages))
+        .route("/api/sites/pages/{id}", get(sites::picture))
         .route("/api/audit", get(audit::list))
         .route("/api/audit/forget", post(audit::forget))
         .route("/api/audit/pages", get(audit::pages))

@@ -9,7 +9,8 @@ use super::view::{
     ConversationView, DeviceView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView,
     MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
     RotateRequest, SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest,
-    SiteSessionView, SkillView, StepView, TaskView, TelemetryView, TicketView, TokenMadeView, TokenRequest, TokensView,
+    SitePagesView, SiteSessionView, SkillView, StepView, TaskView, TelemetryView, TicketView, TokenMadeView,
+    TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -308,7 +309,7 @@ fn devices() -> Vec<Operation> {
     ]
 }
 
-/// What driven websites keep from call to call.
+/// What driven websites keep from call to call, and what they look like now.
 fn sites() -> Vec<Operation> {
     vec![
         page(
@@ -319,6 +320,8 @@ fn sites() -> Vec<Operation> {
             schema::<PageView<SiteSessionView>>,
         ),
         delete("/api/sites/sessions/{id}", "end_site_session", "End a session and delete its stored data"),
+        get("/api/sites/pages", "list_site_pages", "List the pages that your calls use now", schema::<SitePagesView>),
+        get("/api/sites/pages/{id}", "watch_site_page", "Fetch a picture of a page in use, as JPEG", bytes),
     ]
 }
 
@@ -534,6 +537,7 @@ mod tests {
             "audit",
             "sites/sessions",
             "devices",
+            "sites/pages",
             "session",
             "session/tickets",
         ] {

@@ -113,15 +113,15 @@ fn bad(problem: &'static str) -> Invalid {
 
 /// One event, as its subscribers read it.
 pub fn encode(seq: u64, event: &bus::Message) -> Message {
-    let told = json!({
+    let mut told = json!({
         "seq": seq,
         "topic": event.topic.as_ref().map(interlingua_model::TopicId::as_str),
         "id": event.id.as_str(),
         "from": event.from.as_str(),
         "by": event.by.to_string(),
         "at": event.at.to_string(),
-        "content": event.content.tree(),
     });
+    told["content"] = event.content.tree().clone();
     Message::new(Submessage::json(event.content.clone())).with(Submessage::json(told.into()).labelled(labels::TOPIC))
 }
 

@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use interlingua_model::json::Tree;
+use interlingua_model::json::{Tree, object};
 use interlingua_model::{Blob, Body, Digest, Output, Part};
 use serde_json::{Map, json};
 
@@ -198,11 +198,22 @@ impl Item {
     /// Of the first generation: the row beside its description.
     pub(super) fn flat(&self) -> Tree {
         let own = |key: &str| self.object.get(key).and_then(Tree::as_str);
-        json!({
-            "url": self.url, "name": self.name, "site": self.site, "siteUrl": own("siteUrl").unwrap_or(&self.site),
-            "score": self.score, "description": self.description,
-            "ranking_type": own("ranking_type").unwrap_or("REGULAR_TRACK"), "schema_object": self.object,
-        })
+        object([
+            ("url", self.url.as_str().into()),
+            ("name", self.name.as_str().into()),
+            ("site", self.site.as_str().into()),
+            ("siteUrl", own("siteUrl").unwrap_or(&self.site).into()),
+            ("score", self.score()),
+            ("description", self.description.as_str().into()),
+            ("ranking_type", own("ranking_type").unwrap_or("REGULAR_TRACK").into()),
+            ("schema_object", Tree::Object(self.object.clone())),
+        ])
+    }
+
+    /// As its site wrote it, where it is the site's.
+    fn score(&self) -> Tree {
+        let own = self.object.get("score").filter(|own| own.as_f64() == Some(self.score));
+        own.cloned().unwrap_or_else(|| self.score.into())
     }
 
     /// Of the later ones: members of the row, and what every item has.
@@ -215,7 +226,7 @@ impl Item {
         {
             object.entry(key).or_insert_with(|| value.as_str().into());
         }
-        object.insert("score".into(), self.score.into());
+        object.insert("score".into(), self.score());
         if !self.url.is_empty() {
             object.entry("grounding").or_insert_with(|| json!({"source_urls": [self.url]}));
         }

@@ -14,7 +14,7 @@ use tokio::process::{ChildStderr, Command};
 
 use super::link::{CommandError, Link};
 use super::weight::{self, Bounds, Cuts};
-use super::{Background, Sandbox, Settings};
+use super::{Background, Sandbox, Settings, Shown};
 use interlingua_process::child::group::Group;
 
 const STARTING: Duration = Duration::from_secs(30);
@@ -22,8 +22,10 @@ const STARTING: Duration = Duration::from_secs(30);
 const PLACED: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
 const COMMON: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH"];
 
-const FLAGS: [&str; 31] = [
-    "--headless",
+/// What a browser with windows finds its display by.
+const DISPLAY: [&str; 4] = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+
+const FLAGS: [&str; 30] = [
     "--remote-debugging-pipe",
     "--no-first-run",
     "--no-default-browser-check",
@@ -81,11 +83,15 @@ impl Chromium {
         background: &Background,
     ) -> Result<Chromium, String> {
         settings.sandbox.possible()?;
+        let display = DISPLAY[..2].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        settings.shown.possible(display.as_deref())?;
         let home = Home::make(&settings.directory).map_err(|error| format!("no directory for it: {error}"))?;
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(PLACED).arg(program).args(arguments(&home.0, settings.sandbox));
+        command.arg("-c").arg(PLACED).arg(program).args(arguments(&home.0, settings.sandbox, settings.shown));
         let common = COMMON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
-        command.env_clear().envs(common).env("HOME", &home.0).current_dir(&home.0);
+        let display = DISPLAY.iter().filter(|_| settings.shown == Shown::InWindows);
+        let display = display.filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        command.env_clear().envs(common).envs(display).env("HOME", &home.0).current_dir(&home.0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::start(&mut command).await.map_err(|error| error.to_string())?;
         let (Some(input), Some(output), Some(errors)) = group.pipes() else {
@@ -130,8 +136,11 @@ impl Chromium {
 }
 
 /// What a browser is started with.
-fn arguments(home: &Path, sandbox: Sandbox) -> Vec<String> {
+fn arguments(home: &Path, sandbox: Sandbox, shown: Shown) -> Vec<String> {
     let mut arguments: Vec<String> = FLAGS.map(String::from).to_vec();
+    if shown == Shown::Nowhere {
+        arguments.push("--headless".to_owned());
+    }
     arguments.push("--proxy-bypass-list=<-loopback>".to_owned());
     arguments.push(format!("--user-data-dir={}", home.display()));
     if sandbox == Sandbox::Off {
@@ -215,12 +224,25 @@ mod tests {
 
     #[test]
     fn the_sandbox_is_on_and_no_port_is_open_unless_it_is_said_otherwise() {
-        let user = arguments(Path::new("/x"), Sandbox::On);
+        let user = arguments(Path::new("/x"), Sandbox::On, Shown::Nowhere);
         assert!(!user.iter().any(|flag| flag == "--no-sandbox"));
-        assert!(arguments(Path::new("/x"), Sandbox::Off).iter().any(|flag| flag == "--no-sandbox"));
+        let root = arguments(Path::new("/x"), Sandbox::Off, Shown::Nowhere);
+        assert!(root.iter().any(|flag| flag == "--no-sandbox"));
         assert!(user.iter().any(|flag| flag == "--remote-debugging-pipe"));
         assert!(!user.iter().any(|flag| flag.starts_with("--remote-debugging-port")));
         assert!(user.iter().any(|flag| flag == "--webrtc-ip-handling-policy=disable_non_proxied_udp"));
+    }
+
+    #[test]
+    fn w_21_pages_have_windows_only_where_that_is_asked_for_and_there_is_a_display() {
+        let headless = |shown| arguments(Path::new("/x"), Sandbox::On, shown).iter().any(|flag| flag == "--headless");
+        assert!(headless(Shown::default()));
+        assert!(!headless(Shown::InWindows));
+        let windows = arguments(Path::new("/x"), Sandbox::On, Shown::InWindows);
+        assert!(windows.iter().any(|flag| flag == "--remote-debugging-pipe"), "driven in the same way");
+        assert_eq!(Shown::Nowhere.possible(None), Ok(()));
+        assert_eq!(Shown::InWindows.possible(Some(":0")), Ok(()));
+        assert!(Shown::InWindows.possible(None).is_err_and(|why| why.contains("needs a display")));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed), `page` (one
 //! context with one page), `engine.js` (runs beside a page and finds, waits and reads), [`Browser`] (the pool), `lease` (the page of a
 //! call), `sessions` (contexts that persist) and `state` (their stored state), `play` (a bound sequence, step by step), `repair` (when an
-//! element has moved), `fingerprints` (the appearance of elements), `weight` (the memory limit of pages), [`proxy`] (the hosts a page may
-//! contact), [`SitePeer`] (a site as the hub calls it), `questions` (progress and questions to the caller), [`BrowserHost`] (what a site
+//! element has moved), `fingerprints` (the appearance of elements), `weight` (the memory limit of pages), `watch` (what pages look like while
+//! they are used), [`proxy`] (the hosts a page may contact), [`SitePeer`] (a site as the hub calls it), `questions` (progress and questions to the caller), [`BrowserHost`] (what a site
 //! needs of the hub), [`mod@file`] (definitions on disk).
 //!
 //! # Sandbox
@@ -36,6 +36,7 @@ mod sessions;
 mod state;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod weight;
 
 use std::future::Future;
@@ -46,8 +47,9 @@ pub use find::{NotFound, find};
 pub use host::{Advice, BrowserHost};
 pub use peer::SitePeer;
 pub use play::{Played, Stopped};
-pub use pool::{Browser, Sandbox, Settings};
+pub use pool::{Browser, Sandbox, Settings, Shown};
 pub use sessions::{KIND as SESSIONS, Key as SessionKey, Seen as SessionSeen, Stands as SessionStands};
+pub use watch::PageInUse;
 
 /// Runs work beside the calls: whoever holds the browser decides where, and awaits it when it stops.
 pub type Background = Arc<dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync>;

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::chromium::Chromium;
-use super::link::{CommandError, Tab, WORLD};
+use super::link::{CommandError, Link, Tab, WORLD};
 
 const ENGINE: &str = include_str!("engine.js");
 const CALL: &str = "function(op, a) { return globalThis.__interlingua(op, a); }";
@@ -264,22 +264,27 @@ impl Page {
         Ok(())
     }
 
-    /// What can be seen now, as JPEG; one that is too large to travel along is taken again, in less quality.
+    /// What can be seen now.
     pub(super) async fn picture(&mut self) -> Option<Bytes> {
-        let picture = self.taken(60).await?;
-        if picture.len() <= INLINE_LIMIT { Some(picture) } else { self.taken(15).await }
+        picture(&self.chromium.link, &self.session).await
     }
+}
 
-    async fn taken(&mut self, quality: u8) -> Option<Bytes> {
-        #[derive(Deserialize)]
-        struct Taken {
-            data: String,
-        }
-        let how = json!({"format": "jpeg", "quality": quality, "optimizeForSpeed": true});
-        let taken = self.chromium.link.ask::<Taken>(Some(&self.session), "Page.captureScreenshot", how);
-        let taken = tokio::time::timeout(PICTURE, taken).await.ok()?.ok()?;
-        base64::engine::general_purpose::STANDARD.decode(taken.data).ok().map(Bytes::from)
+/// What can be seen on a page now, as JPEG; one that is too large to travel along is taken again, in less quality.
+pub(super) async fn picture(link: &Link, session: &str) -> Option<Bytes> {
+    let picture = taken(link, session, 60).await?;
+    if picture.len() <= INLINE_LIMIT { Some(picture) } else { taken(link, session, 15).await }
+}
+
+async fn taken(link: &Link, session: &str, quality: u8) -> Option<Bytes> {
+    #[derive(Deserialize)]
+    struct Taken {
+        data: String,
     }
+    let how = json!({"format": "jpeg", "quality": quality, "optimizeForSpeed": true});
+    let taken = link.ask::<Taken>(Some(session), "Page.captureScreenshot", how);
+    let taken = tokio::time::timeout(PICTURE, taken).await.ok()?.ok()?;
+    base64::engine::general_purpose::STANDARD.decode(taken.data).ok().map(Bytes::from)
 }
 
 impl Drop for Page {

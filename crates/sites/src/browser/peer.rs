@@ -25,6 +25,7 @@ use super::pool::Browser;
 use super::proxy::{Lookup, Proxy, Rules, System};
 use super::questions::{Asking, CallerQuestions, WAITING};
 use super::sessions::Key;
+use super::watch::Use;
 use interlingua_process::exchange::{Running, WAITING_EVENTS};
 
 /// Results kept for actions that allow it.
@@ -196,9 +197,9 @@ impl SitePeer {
         let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
         let (Some(name), Some(how)) = (&plan.session, &self.site.sessions) else {
             let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;
-            return self.play_on(&mut lease, plan, proxy.rules(), voice).await;
+            return self.play_on(&mut lease, plan, proxy.rules(), voice, owner).await;
         };
-        let key = Key { site: self.id.clone(), owner, name: name.clone() };
+        let key = Key { site: self.id.clone(), owner: owner.clone(), name: name.clone() };
         let guest = Guest { key: &key, how, origins: &self.site.origins, keeper: &*self.keeper };
         let mut lease = self.browser.lease_in(&guest, proxy.address()).await.map_err(stopped)?;
         if let Some(note) = lease.found().and_then(|found| found.note(name)) {
@@ -206,7 +207,7 @@ impl SitePeer {
         }
         let ending = lease.ending();
         let played = tokio::select! {
-            played = self.play_on(&mut lease, plan, proxy.rules(), voice) => played,
+            played = self.play_on(&mut lease, plan, proxy.rules(), voice, owner) => played,
             () = ending => return Err(taken_back(plan)),
         };
         if played.as_ref().map_or_else(|stopped| !stopped.trouble.wears(), |_| true) {
@@ -231,10 +232,19 @@ impl SitePeer {
         plan: &Plan,
         rules: &Rules,
         voice: &CallerQuestions,
+        owner: Owner,
     ) -> Result<Played, Box<Stopped>> {
         let known = self.memory.of(&plan.action).await.map_err(stopped)?;
         let Some((page, seat)) = lease.parts() else { return Err(stopped(Trouble::BrowserCrashed { step: 0 })) };
-        let beside = Beside { known: &known, voice, keeper: &*self.keeper, seat };
+        let used = Use {
+            site: self.id.clone(),
+            action: plan.action.clone(),
+            owner,
+            begun: self.keeper.now(),
+            steps: plan.steps.len(),
+        };
+        let in_use = self.browser.watched.enter(page, used);
+        let beside = Beside { known: &known, voice, keeper: &*self.keeper, seat, in_use: &in_use };
         Player::new(page, plan, rules, beside).play().await
     }
 

@@ -20,6 +20,7 @@ use super::page::{Failed, Found, Page};
 use super::proxy::Rules;
 use super::questions::CallerQuestions;
 use super::repair::{Hand, Ready};
+use super::watch::InUse;
 
 /// After a press a new page may be on its way; most are not.
 const TURNING: Duration = Duration::from_secs(5);
@@ -74,6 +75,8 @@ pub(super) struct Beside<'a> {
     pub(super) keeper: &'a dyn BrowserHost,
     /// Given up while a person thinks.
     pub(super) seat: &'a Seat,
+    /// Shows where it is to those who watch.
+    pub(super) in_use: &'a InUse,
 }
 
 impl<'a> Player<'a> {
@@ -86,6 +89,7 @@ impl<'a> Player<'a> {
         let plan = self.plan;
         for (number, step) in (1..).zip(&plan.steps) {
             self.beside.voice.progress(number, step);
+            self.beside.in_use.at(number);
             let begun = Instant::now();
             let until = self.end.min(begun + step.limit);
             self.committed |= step.commits;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::definition::Trouble;
+use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Background;
@@ -15,6 +16,7 @@ use super::chromium::{Chromium, sweep};
 use super::find::find;
 use super::page::Page;
 use super::sessions::Table;
+use super::watch::{PageInUse, Watched};
 use interlingua_process::waiting::InLine;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +39,29 @@ pub struct Settings {
     /// A page that holds more is ended, and the call with it.
     pub page_memory: u64,
     pub sandbox: Sandbox,
+    pub shown: Shown,
+}
+
+/// Whether people at this machine see the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shown {
+    #[default]
+    Nowhere,
+    /// In windows on the display of this machine.
+    InWindows,
+}
+
+impl Shown {
+    /// A window needs a display.
+    pub fn possible(self, display: Option<&str>) -> Result<(), String> {
+        match (self, display) {
+            (Shown::InWindows, None) => {
+                Err("`browser.headless: false` needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set"
+                    .to_owned())
+            }
+            (Shown::InWindows, Some(_)) | (Shown::Nowhere, _) => Ok(()),
+        }
+    }
 }
 
 /// Whether Chromium contains its own pages: what takes one over is then still outside of the hub's files and network.
@@ -73,6 +98,7 @@ impl Settings {
             memory: 4 * 1024 * 1024 * 1024,
             page_memory: 1024 * 1024 * 1024,
             sandbox: Sandbox::On,
+            shown: Shown::Nowhere,
         }
     }
 }
@@ -92,6 +118,7 @@ pub struct Browser {
     /// Calls that have a page and wait for a person.
     asides: Arc<Semaphore>,
     pub(super) sessions: Arc<Table>,
+    pub(super) watched: Arc<Watched>,
     waiting: AtomicUsize,
     /// One process is started at a time.
     starting: Semaphore,
@@ -128,6 +155,7 @@ impl Browser {
             places,
             asides,
             sessions,
+            watched: Arc::default(),
             waiting: AtomicUsize::new(0),
             starting: Semaphore::new(1),
             state: Mutex::default(),
@@ -147,6 +175,16 @@ impl Browser {
         };
         self.sessions.end_all();
         drop(ended);
+    }
+
+    /// The pages in use.
+    pub fn pages(&self) -> Vec<PageInUse> {
+        self.watched.list()
+    }
+
+    /// What a page in use looks like now, as JPEG.
+    pub async fn picture(&self, id: u64) -> Option<Bytes> {
+        self.watched.picture(id).await
     }
 
     pub(super) fn queue(&self) -> Duration {

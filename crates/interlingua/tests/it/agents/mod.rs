@@ -17,6 +17,7 @@ mod steps;
 mod table;
 mod talking;
 mod teams;
+mod topics;
 mod trust;
 mod workspaces;
 

@@ -213,7 +213,8 @@ fn paths_in_backticks(text: &str) -> impl Iterator<Item = &str> {
     let folders = ["crates/", "scripts/", "conformance/", "fixtures/", "examples/", "docs/", "bench/", "fuzz/", ".ci/"];
     text.split('`').skip(1).step_by(2).filter_map(move |quoted| {
         let path = quoted.split_whitespace().next()?;
-        let path = path.trim_end_matches([',', '.', ':', ';']);
+        // A test is named by its file and its name.
+        let path = path.split("::").next().unwrap_or(path).trim_end_matches([',', '.', ':', ';']);
         let ours = folders.iter().any(|folder| path.starts_with(folder));
         (ours && !path.contains(['{', '*', '<', '$', '…'])).then_some(path)
     })

@@ -9,6 +9,7 @@ mod copies;
 mod cycles;
 mod documents;
 mod events;
+mod features;
 mod homonyms;
 mod hub;
 mod losses;

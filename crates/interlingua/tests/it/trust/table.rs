@@ -255,6 +255,7 @@ const REFUSES: &[&str] = &[
     "/api/confirmations/{id}",
     "/api/conversations/{id}",
     "/api/sites/sessions/{id}",
+    "/api/sites/pages/{id}",
     "/api/audit",
     "/api/audit/forget",
     "/api/explain",

@@ -26,6 +26,7 @@ fn message(id: &str, kind: Kind) -> Message {
         meta: Meta::default(),
         by: Owner(Arc::new([Subject::HubOwner])),
         readers: Vec::new(),
+        sender: None,
     }
 }
 

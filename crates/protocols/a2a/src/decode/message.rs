@@ -6,7 +6,7 @@ use interlingua_model::{
     Priority, Provenance, SkillId, Target, Text, Trust,
 };
 use interlingua_wire::codec::Meaning;
-use interlingua_wire::hub_headers::{BadHop, Headers};
+use interlingua_wire::hub_headers::{BadHop, Headers, Hop};
 use interlingua_wire::object::Object;
 
 use super::{Addressed, Announcement, Context, More, Own, ReplyTo, Wants, part, task_id};
@@ -32,7 +32,8 @@ pub(super) fn decode(
     let to_nobody = *context.door == Addressed::Hub && hints.skill.is_none();
     match (hints.kind, &hints.topic) {
         (Some(Kind::Event), Some(topic)) => {
-            let told = told(topic.clone(), hints, message)?;
+            let hop = hop(&hints, context)?;
+            let told = told(topic.clone(), hints, message, hop)?;
             return Ok((Meaning::Own(Own::Event(Box::new(told))), reply));
         }
         // To one agent, or for one of its skills, it is a message like any other; to the hub it must say what it is about.
@@ -66,7 +67,7 @@ pub(super) fn decode(
 }
 
 /// An event's content is one object, or words.
-fn told(topic: Text, hints: Hints, message: Message) -> Result<Announcement, Invalid> {
+fn told(topic: Text, hints: Hints, message: Message, hop: Hop) -> Result<Announcement, Invalid> {
     let words = message.parts.iter().map(|part| match &part.content {
         Content::Text(text) => Some(&**text),
         Content::Raw(_) | Content::Url(_) | Content::Data(_) => None,
@@ -88,21 +89,25 @@ fn told(topic: Text, hints: Hints, message: Message) -> Result<Announcement, Inv
         from: hints.from,
         correlation: hints.correlation,
         meta: Meta(message.metadata),
+        hop,
     })
 }
 
 /// What the way here says: the extension's words count before the headers'.
-fn travel(hints: &Hints, context: &Context<'_>, call: &mut Call) -> Result<(), Invalid> {
+fn hop(hints: &Hints, context: &Context<'_>) -> Result<Hop, Invalid> {
     let headers = Headers {
         deadline: hints.deadline.as_deref().or(context.headers.deadline),
         via: hints.via.as_deref().or(context.headers.via),
         ..context.headers
     };
-    let hop = headers.decode(context.now).map_err(|bad| match bad {
+    headers.decode(context.now).map_err(|bad| match bad {
         BadHop::Deadline => Invalid::at("metadata.deadline", Problem::NotATime),
         BadHop::Priority => Invalid::at("metadata.priority", Problem::Priority),
-    })?;
-    hop.apply(call);
+    })
+}
+
+fn travel(hints: &Hints, context: &Context<'_>, call: &mut Call) -> Result<(), Invalid> {
+    hop(hints, context)?.apply(call);
     if let Some(priority) = hints.priority {
         call.limits.priority = priority;
     }

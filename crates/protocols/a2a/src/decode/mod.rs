@@ -12,7 +12,7 @@ use interlingua_model::{
     CancelWhy, Carried, Input, Json, MessageId, Meta, PeerId, Priority, Signal, TaskId, Text, Time,
 };
 use interlingua_wire::codec::{self, Meaning};
-use interlingua_wire::hub_headers::Headers;
+use interlingua_wire::hub_headers::{Headers, Hop};
 
 use super::Version;
 use super::invalid::{Invalid, Problem};
@@ -117,6 +117,8 @@ pub struct Announcement {
     pub from: Option<Text>,
     pub correlation: Option<Text>,
     pub meta: Meta,
+    /// The way it came.
+    pub hop: Hop,
 }
 
 pub type Incoming = codec::Incoming<Own, ReplyTo>;

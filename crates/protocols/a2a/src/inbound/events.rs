@@ -5,7 +5,7 @@ use crate::decode::{Announcement, ReplyTo, Wants};
 use crate::encode;
 use crate::wire::Update;
 use interlingua_hub::entropy;
-use interlingua_machines::bus::{Kind, Message, topic};
+use interlingua_machines::bus::{Kind, Message, Sender, said, topic};
 use interlingua_model::{Fault, FaultKind, Feature, PeerId};
 use serde_json::json;
 
@@ -39,8 +39,10 @@ impl Asking<'_> {
             meta: told.meta,
             by: self.by.owner(),
             readers: told.readers,
+            sender: None,
         };
-        let seq = hub.publish(&message).await?;
+        let sender = Sender::new(&self.by, said::origin(self.version.wire()), &told.hop.origins, told.hop.via);
+        let seq = hub.publish(message, sender).await?;
         let content = json!({"status": "accepted", "topic": topic.as_str(), "seq": seq}).into();
         Ok(Update::Message(encode::acknowledged(entropy::message_id(), content)))
     }

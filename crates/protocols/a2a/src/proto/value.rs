@@ -18,6 +18,8 @@ const LIST: u32 = 6;
 
 /// The largest whole number below which a double holds all of them.
 const EXACT: f64 = 9_007_199_254_740_992.0;
+/// A double tells numbers of this many digits apart, and no more.
+const DIGITS: usize = 17;
 
 pub(super) fn read_struct(bytes: &[u8], depth: usize, out: &mut Vec<u8>) -> Result<(), Invalid> {
     let depth = deeper(depth)?;
@@ -115,9 +117,12 @@ pub(super) fn write(reader: &mut Reader<'_>, writer: &mut Writer<'_>) -> Result<
     Ok(())
 }
 
-/// `None` for a whole number a double would change, and for one beyond all doubles.
+/// `None` for a number that a double would change: a large whole one, one with more digits, and one beyond all doubles.
 fn double(spelled: &str) -> Option<f64> {
     let number: f64 = spelled.parse().ok().filter(|number: &f64| number.is_finite())?;
     let whole = !spelled.contains(['.', 'e', 'E']);
-    (!whole || number.abs() <= EXACT).then_some(number)
+    let mantissa = spelled.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let digits = mantissa.filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+    let fits = if whole { number.abs() <= EXACT } else { digits <= DIGITS };
+    fits.then_some(number)
 }

@@ -138,7 +138,8 @@ fn a_32_what_is_no_message_is_refused_where_it_is_not() {
 
 #[test]
 fn a_33_a_number_no_double_holds_is_carried_as_text_and_the_rest_as_itself() {
-    let spelled = br#"{"data":[12345678901234567890,9007199254740992,0.1,-0,1e400,1e300,1.5e-9]}"#;
+    let spelled =
+        br#"{"data":[12345678901234567890,9007199254740992,0.1,-0,1e400,1e300,1.5e-9,0.12345678901234567890]}"#;
     let mut task =
         br#"{"id":"t","status":{"state":"TASK_STATE_WORKING"},"artifacts":[{"artifactId":"a","parts":["#.to_vec();
     task.extend_from_slice(spelled);
@@ -148,6 +149,7 @@ fn a_33_a_number_no_double_holds_is_carried_as_text_and_the_rest_as_itself() {
     assert!(Reader::new(&read, 64).is_ok());
     let data = &parsed(&read)["artifacts"][0]["parts"][0]["data"];
     assert_eq!((&data[0], &data[4]), (&json!("12345678901234567890"), &json!("1e400")));
+    assert_eq!(data[7], json!("0.12345678901234567890"), "a double has 17 digits");
     assert_eq!(data[1].as_f64(), Some(9_007_199_254_740_992.0));
     assert_eq!((data[2].as_f64(), data[5].as_f64(), data[6].as_f64()), (Some(0.1), Some(1e300), Some(1.5e-9)));
 }

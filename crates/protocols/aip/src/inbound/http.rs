@@ -14,6 +14,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use http::HeaderMap;
+use interlingua_model::json::object;
 use interlingua_model::{FaultKind, Json, PeerId, Principal, SkillId, Subject, Text, uuid_v4};
 use interlingua_wire::members::Members;
 use serde_json::{Value, json};
@@ -111,7 +112,7 @@ async fn task_result(
     };
     match shared.own.result(&by, &name) {
         None => answer(200, &json!({"status": "pending"})),
-        Some(result) => answer(200, &json!({"status": "done", "result": result.tree()})),
+        Some(result) => answer(200, &object([("status", "done".into()), ("result", result.tree().clone())])),
     }
 }
 

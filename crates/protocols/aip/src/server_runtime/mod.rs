@@ -15,6 +15,7 @@ use crate::say::{self, End, Stamp};
 use crate::server::{Asked, Connection, Effect, Happening, Server, Sight, Why};
 use crate::wire::ClientType;
 use arc_swap::ArcSwap;
+use interlingua_model::json::object;
 use interlingua_model::peer::Dispatch;
 use interlingua_model::{Json, MessageId, PeerId, Principal, TaskId, Text, Time};
 use tokio::sync::{Notify, oneshot};
@@ -331,7 +332,7 @@ impl ServerRuntime {
     pub(super) fn remember(&self, asked: &Asked, by: &Principal, end: &End) {
         let result = end.result.clone().unwrap_or_else(Json::null);
         let result = match &end.error {
-            Some(error) => serde_json::json!({"error": &**error, "result": result.tree()}).into(),
+            Some(error) => object([("error", (&**error).into()), ("result", result.tree().clone())]).into(),
             None => result,
         };
         let device = Some(&*asked.asker).filter(|_| asked.asker_role == ClientType::Device);

@@ -1,6 +1,7 @@
 //! Requests and queries between agents: calls through the hub, answered as a response of the agent that was called.
 
 use interlingua_machines::bus::{Kind, Message, said};
+use interlingua_model::json::object;
 use interlingua_model::{
     Ask, Body, Call, Fault, FaultKind, Finished, Input, Json, Loss, Missing, OnDisconnect, Outcome, Part, PeerId,
     Provenance, Request, SkillId, Target, TaskId, Transcript, Wire,
@@ -99,7 +100,7 @@ impl Post {
                 Ok((Target::Skill(SkillId::new(to.clone(), skill.clone()), None), Input::args(content)))
             }
             (None, Some(skill)) => Ok((Target::Capability(skill.0.clone()), Input::args(content))),
-            (Some(to), None) => Ok((Target::Peer(to.clone()), in_words(&content))),
+            (Some(to), None) => Ok((Target::Peer(to.clone()), said::input(&content))),
             (None, None) => Err(wrong("/to_agent", "or a capability is needed")),
         }
     }
@@ -110,21 +111,13 @@ impl Post {
     }
 }
 
-/// The text of a content that is only text; else the content itself, as data.
-fn in_words(content: &Json) -> Input {
-    match content.get("text").and_then(Value::as_str) {
-        Some(text) => Input::text(text),
-        None => Input::parts(vec![Part::new(Body::Data(content.clone()), Provenance::caller())]),
-    }
-}
-
 /// Reads an exchange to its end or its first question.
 async fn listen(mut running: Running, links: &Links) -> Result<Heard, Fault> {
     let (mut transcript, mut artifacts) = (Transcript::default(), Vec::new());
     let content = match running.settle(&mut transcript).await? {
         Settled::Asked(question) => {
-            let question = serde_json::to_value(QuestionView::from(&*question)).map_err(Fault::internal)?;
-            json!({"status": "pending", "question": question}).into()
+            let question = Json::of(&QuestionView::from(&*question)).map_err(Fault::internal)?;
+            object([("status", "pending".into()), ("question", question.tree().clone())]).into()
         }
         Settled::Finished(finished) => {
             artifacts.extend(finished.output.artifacts.iter().map(ToString::to_string));
@@ -142,7 +135,7 @@ fn outcome(finished: &Finished, links: &Links) -> Json {
         Outcome::Cancelled { why, .. } => {
             json!({"status": "error", "error": format!("cancelled: {}", why.as_str()), "kind": "cancelled"}).into()
         }
-        Outcome::Completed => json!({"status": "success", "result": result(finished, links)}).into(),
+        Outcome::Completed => object([("status", "success".into()), ("result", result(finished, links))]).into(),
     }
 }
 
@@ -154,8 +147,7 @@ fn result(finished: &Finished, links: &Links) -> Value {
         let told = |value: &Json| parts.iter().any(|part| part.as_data() == Some(value));
         let more = structured.filter(|value| !told(value));
         let more = more.map(|value| Part::new(Body::Data(value.clone()), Provenance::hub()));
-        let views = parts.iter().chain(&more).map(|part| links.of(part));
-        return serde_json::to_value(views.collect::<Vec<_>>()).unwrap_or_default();
+        return all(parts.iter().chain(&more), links);
     }
     if let [Part { body: Body::Data(data), .. }] = parts {
         return data.tree().clone();
@@ -167,8 +159,13 @@ fn result(finished: &Finished, links: &Links) -> Value {
     if let Some(texts) = texts {
         return Value::String(texts.join("\n"));
     }
-    let views = parts.iter().map(|part| links.of(part));
-    serde_json::to_value(views.collect::<Vec<_>>()).unwrap_or_default()
+    all(parts.iter(), links)
+}
+
+/// The list of these parts.
+fn all<'a>(parts: impl Iterator<Item = &'a Part>, links: &Links) -> Value {
+    let views: Vec<_> = parts.map(|part| links.of(part)).collect();
+    Json::of(&views).map(|list| list.tree().clone()).unwrap_or_default()
 }
 
 /// Text or data that nobody named.

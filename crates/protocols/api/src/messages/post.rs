@@ -6,17 +6,17 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 use interlingua_machines::bus::message::MAX_CONTENT;
 use interlingua_machines::bus::priority::priority;
-use interlingua_machines::bus::{Kind, Message, topic};
+use interlingua_machines::bus::{Kind, Message, Sender, said, topic};
 use interlingua_model::{
     ArtifactId, Digest, Fault, FaultKind, Json, MessageId, Meta, Noun, PeerId, Principal, Priority, SkillName, Text,
-    TopicId,
+    TopicId, Wire,
 };
 use serde_json::json;
 
-use super::super::Asker;
 use super::super::artifacts::{shared_by, view};
-use super::super::decode::{fit, wrong};
+use super::super::decode::{fit, hop_of, wrong};
 use super::super::links::Links;
+use super::super::{Asker, PROTOCOL};
 use crate::Endpoint;
 use crate::view::{FaultView, MessageKind, MessageView, ShareRequest};
 use interlingua_hub::bus::Agent;
@@ -102,6 +102,7 @@ impl Post {
             meta: Meta(view.metadata),
             by: self.by.owner(),
             readers: view.access_control.into_iter().map(Into::into).collect(),
+            sender: None,
         })
     }
 
@@ -119,7 +120,10 @@ impl Post {
         if let Some(topic) = &message.topic {
             self.known()?;
             let topic: TopicId = topic.clone();
-            let seq = self.shared.hub.publish(&message).await?;
+            let hop = hop_of(&self.headers).decode(message.at);
+            let hop = hop.map_err(|bad| Fault::caller(FaultKind::InvalidInput, bad.to_string()))?;
+            let sender = Sender::new(&self.by, said::origin(Wire(PROTOCOL.into())), &hop.origins, hop.via);
+            let seq = self.shared.hub.publish(message, sender).await?;
             return Ok(self.accepted("hub", &from, id, json!({"topic": topic.as_str(), "seq": seq})));
         }
         if self.about_a_request(&message).await? {
@@ -157,8 +161,8 @@ impl Post {
                 shared_by(&self.shared, &self.by, request).await?
             }
         };
-        let content = serde_json::to_value(view(&artifact)).map_err(Fault::internal)?;
-        self.hand_over(Message { content: Json::from_tree(content), ..message }).await
+        let content = Json::of(&view(&artifact)).map_err(Fault::internal)?;
+        self.hand_over(Message { content, ..message }).await
     }
 
     /// What an agent says of a request that waits for it belongs to that exchange.

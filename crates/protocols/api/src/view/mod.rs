@@ -39,7 +39,7 @@ pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use parts::Tells;
 pub use question::{ChoiceView, ConfirmView, GrantedView, QuestionView};
 pub use session::{HubView, RightsView, SessionView, SignInRequest, SignInView, TicketView};
-pub use site::SiteSessionView;
+pub use site::{SitePageView, SitePagesView, SiteSessionView};
 pub use task::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, ConversationView,
     ExchangeView, PageView, TaskView,

@@ -1,6 +1,6 @@
-//! JSON of the sessions of driven websites.
+//! JSON of the sessions and pages of driven websites.
 
-use interlingua_endpoint::ports::SiteSession;
+use interlingua_endpoint::ports::{SitePage, SiteSession};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,43 @@ impl From<SiteSession> for SiteSessionView {
             used: session.used.to_string(),
             expires: session.expires.to_string(),
             calls: session.calls,
+        }
+    }
+}
+
+/// The pages in use; there are no more than the browser opens at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SitePagesView {
+    pub items: Vec<SitePageView>,
+}
+
+/// A page of a driven website that a call uses now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SitePageView {
+    /// The id by which it is watched.
+    pub id: String,
+    /// The peer that drives the website.
+    pub site: String,
+    /// The action that is performed.
+    pub action: String,
+    /// The caller.
+    pub owner: String,
+    pub begun: String,
+    /// The step it is at, from 1; 0 before the first.
+    pub step: usize,
+    pub steps: usize,
+}
+
+impl From<SitePage> for SitePageView {
+    fn from(page: SitePage) -> SitePageView {
+        SitePageView {
+            id: page.id,
+            site: page.site,
+            action: page.action,
+            owner: page.owner,
+            begun: page.begun.to_string(),
+            step: page.step,
+            steps: page.steps,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Calls and answers as messages to an agent.
 
+use interlingua_model::json::object;
 use interlingua_model::{
     Answer, Ask, Call, Carried, Fault, FaultKind, Feature, Input, Json, Loss, LossKind, Question, QuestionKind,
     SkillId, Target, Turn, Way,
@@ -175,7 +176,7 @@ fn declined(kind: &QuestionKind) -> &'static str {
 fn structured_answer(id: &str, answer: &Answer) -> Json {
     match answer {
         Answer::Given(input) => match &input.args {
-            Some(args) => json!({"id": id, "answer": args.tree()}),
+            Some(args) => object([("id", id.into()), ("answer", args.tree().clone())]),
             None => json!({"id": id, "answer": input.words()}),
         },
         Answer::Granted => json!({"id": id, "approve": true}),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::decode::WIRE;
 use crate::topic::Topic;
-use interlingua_machines::bus::{Kind, Message, Pattern, topic};
+use interlingua_machines::bus::{Kind, Message, Pattern, Sender, said, topic};
 use interlingua_model::{Fault, FaultKind, Meta, PeerId, Principal, Priority, Secret, Text};
 
 use super::{Exchange, Owed, Reply};
@@ -69,8 +70,12 @@ impl Exchange<'_> {
                     meta: Meta::default(),
                     by: owner,
                     readers,
+                    sender: None,
                 };
-                let seq = hub.publish(&event).await?;
+                let hop = self.context().headers.decode(event.at);
+                let hop = hop.map_err(|bad| Fault::caller(FaultKind::InvalidInput, bad.to_string()))?;
+                let sender = Sender::new(&by, said::origin(WIRE), &hop.origins, hop.via);
+                let seq = hub.publish(event, sender).await?;
                 Ok((format!("Published on {named} as number {seq}."), None))
             }
         }

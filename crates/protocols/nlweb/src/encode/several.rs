@@ -1,7 +1,7 @@
 //! Fan-out and merge: one answer from several sites, with the rows of all of them, and the first failure if none has rows. A question of
 //! one site among several cannot be attributed and is ignored.
 
-use interlingua_model::json::Tree;
+use interlingua_model::json::{Tree, object};
 use interlingua_model::{Carried, Fault, Finished, Json, Loss, Outcome, Output, Part};
 
 use super::rows;
@@ -47,7 +47,7 @@ impl Several {
         match (self.rows.is_empty() && self.parts.is_empty(), self.failure) {
             (true, Some(fault)) => Err(fault),
             _ => {
-                let structured = Some(Json::from_tree(serde_json::json!({"results": Tree::Array(self.rows)})));
+                let structured = Some(Json::from_tree(object([("results", Tree::Array(self.rows))])));
                 let output = Output { parts: self.parts, structured, ..Output::default() };
                 Ok(Carried { value: Finished::completed(output), losses: self.losses })
             }

@@ -3,7 +3,7 @@
 //! A peer may send its items one after the other, in any order, and all of them again in its result. Each is sent once. A stream of version
 //! 0.54 begins with the kind of its answer, so nothing is sent before that is known.
 
-use interlingua_model::json::Tree;
+use interlingua_model::json::{Tree, object};
 use interlingua_model::transcript::MAX_LOSSES;
 use interlingua_model::{Carried, Digest, Fault, Finished, Loss, Part, Question, Route};
 use serde_json::json;
@@ -227,11 +227,11 @@ fn batch(envelope: &Envelope, items: &[(Item, usize)]) -> Frame {
     match envelope.dialect {
         Dialect::Flat => {
             let results: Tree = items.iter().map(|(item, _)| item.flat()).collect();
-            flat(envelope, "result_batch", json!({"results": results}))
+            flat(envelope, "result_batch", object([("results", results)]))
         }
-        Dialect::Content => Frame { name: None, data: json!({"content": results()}) },
-        Dialect::Results => Frame { name: None, data: json!({"results": results()}) },
-        Dialect::Named => Frame { name: Some("result"), data: json!({"results": results()}) },
+        Dialect::Content => Frame { name: None, data: object([("content", results())]) },
+        Dialect::Results => Frame { name: None, data: object([("results", results())]) },
+        Dialect::Named => Frame { name: Some("result"), data: object([("results", results())]) },
     }
 }
 
@@ -267,7 +267,7 @@ fn flat_after(envelope: &Envelope, said: &Said, found: bool) -> Vec<Frame> {
     let mut frames = match said {
         Said::Answer(items, Some(text)) if envelope.generate => {
             let items: Tree = items.iter().map(Item::flat).collect();
-            vec![flat(envelope, "nlws", json!({"answer": text, "items": items}))]
+            vec![flat(envelope, "nlws", object([("answer", text.as_str().into()), ("items", items)]))]
         }
         Said::Answer(_, Some(text)) => vec![flat(envelope, "summary", json!({"message": text}))],
         Said::Answer(_, None) if found => Vec::new(),

@@ -107,6 +107,7 @@ fn from_an_agent(skill: &Skill, kind: Kind) -> Call {
         meta: Meta::default(),
         by: Principal::anonymous().owner(),
         readers: Vec::new(),
+        sender: None,
     };
     wanted.origin = bus::said::origin(Wire("api".into()));
     bus::said::mark(&mut wanted, &message);
