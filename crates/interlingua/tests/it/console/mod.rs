@@ -4,6 +4,7 @@ mod build;
 mod documents;
 mod open;
 mod page;
+mod questions;
 mod sessions;
 
 use http::Method;
