@@ -19,7 +19,7 @@ const MEDIA = {
 
 const { outputFiles } = await build({
   absWorkingDir: here,
-  entryPoints: { main: 'src/main.tsx', base: 'style/base.css' },
+  entryPoints: { main: 'src/main.tsx', base: 'style/console.css' },
   outdir: '/',
   bundle: true,
   minify: true,

@@ -1,4 +1,5 @@
 // The frame: rail, view, sheets.
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { helpOpen } from './keys';
 import { Face } from './parts/face';
@@ -6,11 +7,14 @@ import { HelpSheet, SignInSheet } from './parts/sheet';
 import { type View, address, place, views } from './router';
 import { session, state, updated } from './session';
 import { HubPage } from './views/hub/view';
+import { approvals, latest, questions } from './views/pending/state';
+import { PendingPage, title } from './views/pending/view';
 import { SettingsPage } from './views/settings/view';
 import { word } from './words';
 
 function viewName(view: View): string {
   switch (view) {
+    case 'pending': return word('view_pending');
     case 'hub': return word('view_hub');
     case 'settings': return word('view_settings');
   }
@@ -18,17 +22,38 @@ function viewName(view: View): string {
 
 function Page({ view }: { view: View }) {
   switch (view) {
+    case 'pending': return <PendingPage />;
     case 'hub': return <HubPage />;
     case 'settings': return <SettingsPage />;
   }
+}
+
+// One line for screen readers, changed at most every five seconds.
+const spoken = signal('');
+const PAUSE = 5_000;
+let spokenAt = -PAUSE;
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+function speak(): void {
+  clearTimeout(waiting);
+  if (state.peek() !== 'signed-in' || latest.peek() === undefined) return;
+  const left = spokenAt + PAUSE - performance.now();
+  if (left > 0) {
+    waiting = setTimeout(speak, left);
+    return;
+  }
+  spokenAt = performance.now();
+  spoken.value = title();
 }
 
 export function App() {
   const { view } = place.value;
   const covered = state.value === 'signed-out' || helpOpen.value;
   useEffect(() => {
-    document.title = `${view === undefined ? word('console') : viewName(view)} · ${session.value?.hub.name ?? word('product')}`;
+    const count = latest.value?.length ?? 0;
+    document.title = `${count === 0 ? '' : `(${count}) `}${view === undefined ? word('console') : viewName(view)} · ${session.value?.hub.name ?? word('product')}`;
   });
+  useEffect(speak, [approvals.value, questions.value, state.value]);
   return (
     <>
       <div class="app" data-state={state.value} inert={covered}>
@@ -40,6 +65,7 @@ export function App() {
             : <Face><Page view={view} /></Face>}
         </main>
       </div>
+      <p class="hidden-text" role="status" aria-live="polite" data-spoken>{spoken.value}</p>
       <SignInSheet />
       <HelpSheet />
     </>
@@ -48,6 +74,7 @@ export function App() {
 
 function Rail({ view }: { view: View | undefined }) {
   const hubName = session.value?.hub.name;
+  const count = latest.value?.length ?? 0;
   return (
     <nav class="rail" aria-label={word('console')}>
       <a class="skip" href="#content" onClick={event => { event.preventDefault(); document.getElementById('content')?.focus(); }}>{word('skip')}</a>
@@ -56,7 +83,7 @@ function Rail({ view }: { view: View | undefined }) {
         <div><b>{word('product')}</b><div class="micro qq">{hubName === undefined || hubName === word('product') ? null : <bdi>{hubName}</bdi>}<div>{location.host}</div></div></div>
       </div>
       <p class="caps">{word('group_console')}</p>
-      <ul>{views.map(name => <li key={name}><a href={address(name)} aria-current={name === view ? 'page' : undefined}>{viewName(name)}</a></li>)}</ul>
+      <ul>{views.map(name => <li key={name}><a href={address(name)} aria-current={name === view ? 'page' : undefined}>{viewName(name)}{name === 'pending' && count > 0 ? <span class="badge" data-badge={count}>{count}</span> : null}</a></li>)}</ul>
       <div class="me">
         <div>{session.value === undefined ? null : <><div class="micro qq">{word('signed_in_as')}</div><bdi class="small">{session.value.subject}</bdi></>}</div>
         <button type="button" class="btn help" aria-label={word('help')} onClick={() => { helpOpen.value = true; }}>?</button>

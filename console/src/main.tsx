@@ -6,9 +6,11 @@ import { App } from './app';
 import { listenForKeys } from './keys';
 import { applyPreferences } from './preferences';
 import { start } from './session';
+import { startPending } from './views/pending/state';
 
 applyPreferences();
 const root = document.getElementById('app');
 if (root) render(<App />, root);
 listenForKeys();
 start(ticket);
+startPending();

@@ -1,10 +1,12 @@
-// Theme and language: the only state that the console keeps of its own.
+// Theme, language and zone: the only state that the console keeps of its own.
 import { signal } from '@preact/signals';
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 export const languages = ['en', 'es'] as const;
 export type Language = (typeof languages)[number];
+export const zones = ['local', 'utc'] as const;
+export type Zone = (typeof zones)[number];
 
 const stored = <T extends string>(name: string, known: readonly T[]): T | undefined =>
   known.find(value => value === localStorage.getItem(name));
@@ -13,6 +15,8 @@ export const theme = signal<Theme>(stored('theme', themes) ?? 'system');
 export const language = signal<Language>(
   stored('language', languages) ?? (navigator.language.startsWith('es') ? 'es' : 'en'),
 );
+
+export const times = signal<Zone>(stored('times', zones) ?? 'local');
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -35,4 +39,9 @@ export function setTheme(value: Theme): void {
 export function setLanguage(value: Language): void {
   localStorage.setItem('language', value);
   language.value = value;
+}
+
+export function setTimes(value: Zone): void {
+  localStorage.setItem('times', value);
+  times.value = value;
 }

@@ -64,10 +64,18 @@ export async function check(): Promise<void> {
   again();
 }
 
+// Whether somebody looks at this page.
+export function isWatched(): boolean {
+  return document.visibilityState === 'visible' && Date.now() - lastInput < IDLE;
+}
+
+export function hubNow(): number {
+  return Date.now() + offset.value;
+}
+
 function again(): void {
   clearTimeout(timer);
-  const visible = document.visibilityState === 'visible';
-  if (visible && Date.now() - lastInput < IDLE) timer = setTimeout(() => void check(), awaySince.value === undefined ? EVERY : 1_000);
+  if (isWatched()) timer = setTimeout(() => void check(), awaySince.value === undefined ? EVERY : 1_000);
 }
 
 export async function begin(credential: Credential, as?: string): Promise<void> {

@@ -27,7 +27,7 @@ function Failed() {
     <div class="notice fail" role="alert">
       <p><b>{word('failed')}</b> {failed === undefined ? '' : `${failed.fault.kind}: ${failed.fault.message}`}</p>
       {failed?.trace === undefined ? null : <p class="small">{word('trace')} <code>{failed.trace}</code></p>}
-      {readAt.value === undefined ? null : <p class="small">{clock(readAt.value)}</p>}
+      {readAt.value === undefined ? null : <p class="small">{word('as_of', { time: clock(readAt.value) })}</p>}
       <button type="button" class="btn" onClick={() => void check()}>{word('retry')}</button>
     </div>
   );

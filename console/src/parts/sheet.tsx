@@ -70,7 +70,8 @@ function TokenForm() {
 export function HelpSheet() {
   if (!helpOpen.value) return null;
   const rows: [string, string][] = [
-    ['g h', word('key_hub')], ['g s', word('key_settings')], ['?', word('key_help')], ['Esc', word('key_escape')],
+    ['g p', word('key_pending')], ['g h', word('key_hub')], ['g s', word('key_settings')], ['j k', word('key_rows')], ['x', word('key_choose')],
+    ['y', word('key_approve')], ['n', word('key_deny')], ['?', word('key_help')], ['Esc', word('key_escape')],
   ];
   return (
     <Sheet name="help" title={word('help')}>

@@ -1,5 +1,5 @@
 // The catalogue: all text of the console, by key, in every language.
-import { type Language, language } from '../preferences';
+import { type Language, language, times } from '../preferences';
 import { en } from './en';
 import { es } from './es';
 
@@ -19,12 +19,31 @@ export function counted(key: Plural, n: number): string {
   return filled(catalogues[language.value][key][form], { n: new Intl.NumberFormat(language.value).format(n) });
 }
 
+export function number(value: number): string {
+  return new Intl.NumberFormat(language.value).format(value);
+}
+
+// A word of one of the hub's closed lists; what a newer hub says beyond them is shown as it is.
+export function listed(list: string, said: string): string {
+  const key = `${list}_${said}`;
+  const found = Object.entries(catalogues[language.value]).find(([name]) => name === key)?.[1];
+  return typeof found === 'string' ? found : said;
+}
+
 export function moment(time: number): string {
-  return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }).format(time);
+  return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium', ...zone() }).format(time) + suffix();
 }
 
 export function clock(time: number): string {
-  return new Intl.DateTimeFormat(language.value, { timeStyle: 'medium' }).format(time);
+  return new Intl.DateTimeFormat(language.value, { timeStyle: 'medium', ...zone() }).format(time) + suffix();
+}
+
+function zone(): Intl.DateTimeFormatOptions {
+  return times.value === 'utc' ? { timeZone: 'UTC' } : {};
+}
+
+function suffix(): string {
+  return times.value === 'utc' ? ' UTC' : '';
 }
 
 export function span(milliseconds: number): string {

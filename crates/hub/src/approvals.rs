@@ -9,8 +9,8 @@ use interlingua_machines::task::Task;
 use interlingua_machines::words::{Language, say};
 use interlingua_model::ports::is_last;
 use interlingua_model::{
-    Addressee, Decided, Event, Fault, FaultKind, How, Log, Noun, Party, Principal, Question, QuestionId, QuestionKind,
-    Record, Skill, TaskId, Time,
+    Addressee, Decided, Event, Fault, FaultKind, How, Log, Noun, Owner, Party, Principal, Question, QuestionId,
+    QuestionKind, Record, Skill, TaskId, Time,
 };
 
 use super::Hub;
@@ -29,7 +29,7 @@ const LOCAL: &str = "local";
 pub struct Pending {
     /// The open question.
     pub question: Question,
-    /// The task that waits for it.
+    /// The task that waits for it, at least as it was accepted.
     pub task: Task,
     /// The skill that would be called, where it is still in the catalogue.
     pub skill: Option<Arc<Skill>>,
@@ -93,11 +93,24 @@ impl std::str::FromStr for Turn {
 }
 
 /// A question that is answered, expired or withdrawn.
-pub(super) struct ClosedQuestion {
+#[derive(Debug)]
+pub struct ClosedQuestion {
     pub(super) question: Question,
-    how: How,
-    pub(super) decided: Option<Box<Decided>>,
-    pub(super) at: Time,
+    /// Who ended the wait.
+    pub by: Party,
+    /// How it ended.
+    pub how: How,
+    /// Who decided, and what; absent if nobody did.
+    pub decided: Option<Box<Decided>>,
+    /// When it ended.
+    pub at: Time,
+}
+
+impl ClosedQuestion {
+    /// The id that the question had.
+    pub fn id(&self) -> QuestionId {
+        self.question.id
+    }
 }
 
 impl Hub {
@@ -115,10 +128,17 @@ impl Hub {
 
     /// An open question with what is known of its call.
     pub async fn pending(&self, question: Question, twins: &Twins) -> Result<Pending, Fault> {
+        let outline = self.outline(question, twins).await?;
+        let last = self.last_granted(&outline.question).await?;
+        Ok(Pending { last, ..outline })
+    }
+
+    /// The same without the last approval, which is read from a journal: for lists that are read often.
+    pub async fn outline(&self, question: Question, twins: &Twins) -> Result<Pending, Fault> {
         let folded = self.live.get(question.id.0).and_then(|live| live.folded());
         let task = match folded {
             Some(task) => task,
-            None => self.fold(question.id.0).await?,
+            None => self.accepted(question.id.0).await?,
         };
         let question = for_approver(question, &task);
         let catalogue = self.registry.catalogue();
@@ -135,8 +155,8 @@ impl Hub {
             | QuestionKind::Roots
             | QuestionKind::Tool { .. } => (None, None),
         };
-        let (twin, last) = (twins.0.get(&question.id).copied(), self.last_granted(&question).await?);
-        Ok(Pending { question, task, skill, protocol, twin, last })
+        let twin = twins.0.get(&question.id).copied();
+        Ok(Pending { question, task, skill, protocol, twin, last: None })
     }
 
     /// Why this principal cannot decide a question. Each reason is reported only to those whom it concerns.
@@ -148,15 +168,39 @@ impl Hub {
     }
 
     async fn why_not(&self, by: &Principal, id: QuestionId) -> Result<Option<Fault>, Fault> {
-        let live = self.live.get(id.0);
-        let open = live.as_ref().and_then(|live| live.questions().into_iter().find(|question| question.id == id));
-        if let (Some(live), Some(question)) = (&live, open) {
-            let owns = by.is_hub_owner() || by.owner() == live.owner;
-            return Ok((owns || self.approves(by, &question)).then(|| still_open(&question)));
+        if let Some((owner, question)) = self.open_question(id) {
+            return Ok(self.may_see(by, &owner, &question).then(|| still_open(&question)));
         }
+        Ok(self.closed_for(by, id).await?.map(|closed| already(&closed)))
+    }
+
+    /// What became of a question that is not open, for its caller and for those who could have decided it.
+    pub async fn closed(&self, by: &Principal, id: QuestionId) -> Result<ClosedQuestion, Fault> {
+        if let Some((owner, question)) = self.open_question(id) {
+            return Err(match self.may_see(by, &owner, &question) {
+                true => Fault::caller(FaultKind::Conflict, "this question is still open"),
+                false => no_such_question(),
+            });
+        }
+        self.closed_for(by, id).await?.ok_or_else(no_such_question)
+    }
+
+    /// An open question, and whose task asks it.
+    fn open_question(&self, id: QuestionId) -> Option<(Owner, Question)> {
+        let live = self.live.get(id.0)?;
+        let question = live.questions().into_iter().find(|question| question.id == id)?;
+        Some((live.owner.clone(), question))
+    }
+
+    /// Does this principal know that the question is there? Its caller does, and so do those who may decide it.
+    fn may_see(&self, by: &Principal, owner: &Owner, question: &Question) -> bool {
+        by.is_hub_owner() || by.owner() == *owner || self.approves(by, question)
+    }
+
+    async fn closed_for(&self, by: &Principal, id: QuestionId) -> Result<Option<ClosedQuestion>, Fault> {
         let owns = self.row(by, id.0).await.is_ok();
-        let ended = self.ended(id).await?;
-        Ok(ended.filter(|ended| owns || self.approves(by, &ended.question)).map(|ended| already(&ended)))
+        let closed = self.ended(id).await?;
+        Ok(closed.filter(|closed| owns || self.approves(by, &closed.question)))
     }
 
     /// What the task's journal says of a question that is not open.
@@ -172,8 +216,8 @@ impl Hub {
                     Record::Emitted { event: Event::Asked(question), .. } if question.id == id => {
                         asked = Some(question)
                     }
-                    Record::Emitted { event: Event::Settled { question, how, decided, .. }, .. } if question == id => {
-                        return Ok(asked.map(|question| ClosedQuestion { question, how, decided, at: entry.at }));
+                    Record::Emitted { event: Event::Settled { question, by, how, decided }, .. } if question == id => {
+                        return Ok(asked.map(|question| ClosedQuestion { question, by, how, decided, at: entry.at }));
                     }
                     Record::Emitted { .. }
                     | Record::Accepted { .. }

@@ -57,6 +57,13 @@ impl Hub {
         Ok(task)
     }
 
+    /// The state after the first record: who calls what. Of a task that is long this is much less to read.
+    pub(super) async fn accepted(&self, id: TaskId) -> Result<Task, Fault> {
+        let first = self.store.journal.read(Log::Task(id), 0, 1).await?.into_iter().next();
+        let first = first.map(decoded).transpose()?.ok_or_else(no_such_task)?;
+        fold(id, [first]).map_err(Fault::internal)
+    }
+
     /// Does its first record name this owner? The list of tasks names owners as well, but unencrypted: a person who can write to the file
     /// of a sealed store can write another owner there, and only the record is sealed.
     pub(super) async fn is_accepted_from(&self, by: &Principal, id: TaskId) -> Result<bool, Fault> {

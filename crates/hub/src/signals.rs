@@ -7,8 +7,8 @@ use std::sync::Arc;
 use interlingua_machines::task::{Standing, Task};
 use interlingua_model::ports::{Changed, TaskFilter, TaskRow};
 use interlingua_model::{
-    Answer, Call, ConversationId, Fault, FaultKind, Input, MessageId, Owner, Principal, Question, QuestionId,
-    QuestionKind, Signal, Subject, TaskId,
+    Addressee, Answer, Call, ConversationId, Fault, FaultKind, Input, KindSet, MessageId, Owner, Principal, Question,
+    QuestionId, QuestionKind, Signal, Subject, TaskId,
 };
 
 use super::Hub;
@@ -57,8 +57,8 @@ impl Hub {
 
     fn may_answer(&self, by: &Principal, live: &Live, question: &Question) -> bool {
         match question.to {
-            interlingua_model::Addressee::Caller => Self::owns(by, &live.owner),
-            interlingua_model::Addressee::Approvers => self.approves(by, question),
+            Addressee::Caller => Self::owns(by, &live.owner),
+            Addressee::Approvers => self.approves(by, question),
         }
     }
 
@@ -195,14 +195,21 @@ impl Hub {
         open
     }
 
-    /// Open requests for approval, in turns: the oldest of every caller, then the second of every caller. However many one caller has, they
-    /// hide no other's.
-    pub fn open_confirmations(&self, by: &Principal) -> Vec<(Turn, Question)> {
+    /// As [`Hub::open_in_turns`], for a list. A task of an anonymous caller is found by its id alone, and so are its questions: others are
+    /// anonymous, too.
+    pub fn listed_in_turns(&self, by: &Principal, kinds: KindSet) -> Vec<(Turn, Question)> {
+        let mut open = self.open_in_turns(by, kinds);
+        open.retain(|(_, question)| !by.is_anonymous() || question.to == Addressee::Approvers);
+        open
+    }
+
+    /// Open questions of these kinds that this principal may answer, in turns: the oldest of every caller, then the second of every
+    /// caller. However many one caller has, they hide no other's.
+    pub fn open_in_turns(&self, by: &Principal, kinds: KindSet) -> Vec<(Turn, Question)> {
         let mut open = Vec::new();
         for live in self.live.all() {
             let caller = live.owner.0.first().cloned();
-            let theirs =
-                live.questions().into_iter().filter(|question| matches!(question.kind, QuestionKind::Confirm(_)));
+            let theirs = live.questions().into_iter().filter(|question| kinds.has(question.kind.set()));
             open.extend(theirs.filter(|question| self.may_answer(by, &live, question)).map(|it| (caller.clone(), it)));
         }
         open.sort_by_key(|(_, question)| (question.expires, question.id));

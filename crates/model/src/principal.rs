@@ -125,6 +125,22 @@ pub enum Proof {
     InProcess,
 }
 
+impl Proof {
+    /// The word in rules and in the API.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Proof::None => "none",
+            Proof::LocalSocket => "local_socket",
+            Proof::Key => "key",
+            Proof::Token => "token",
+            Proof::Jwt => "jwt",
+            Proof::Certificate => "certificate",
+            Proof::Console => "console",
+            Proof::InProcess => "in_process",
+        }
+    }
+}
+
 /// The owner of a task, key, seal or artifact: the subjects of the chain, without proofs, scopes or expiry, so a refreshed token is the
 /// same owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

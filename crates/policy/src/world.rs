@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cedar_policy::{Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression};
 use interlingua_model::json::Tree;
 use interlingua_model::policy::{Action, Asked, Object};
-use interlingua_model::{Effects, Json, Link, Proof, Skill, Subject, Text, Time, Trust};
+use interlingua_model::{Effects, Json, Link, Skill, Subject, Text, Time, Trust};
 
 use serde_json::Number;
 
@@ -208,21 +208,8 @@ fn caller(link: &Link) -> Attributes {
         text("subject", &link.subject.to_string()),
         text("name", name),
         texts("scopes", &link.scopes),
-        text("proof", proof(&link.proof)),
+        text("proof", link.proof.as_str()),
     ]
-}
-
-fn proof(proof: &Proof) -> &'static str {
-    match proof {
-        Proof::None => "none",
-        Proof::LocalSocket => "local_socket",
-        Proof::Key => "key",
-        Proof::Token => "token",
-        Proof::Jwt => "jwt",
-        Proof::Certificate => "certificate",
-        Proof::Console => "console",
-        Proof::InProcess => "in_process",
-    }
 }
 
 fn attributes(object: &Object<'_>) -> Attributes {

@@ -1,7 +1,7 @@
 // Who you are, what you may do, and which hub this is.
 import { computed } from '@preact/signals';
 import type { RightsView } from '../../api/types';
-import { CopyAs } from '../../parts/copy';
+import { CopyAs, curl } from '../../parts/copy';
 import { Mark } from '../../parts/mark';
 import { end, offset, readAt, session, state } from '../../session';
 import { moment, span, word } from '../../words';
@@ -63,7 +63,7 @@ export function HubPage() {
           </dl>
         </section>
       </div>
-      <CopyAs path="session" />
+      <CopyAs forms={[{ name: word('copy_curl'), text: curl('session') }]} />
     </>
   );
 }

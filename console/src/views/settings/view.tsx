@@ -1,5 +1,5 @@
-// Theme and language of this browser.
-import { type Language, type Theme, language, languages, setLanguage, setTheme, theme, themes } from '../../preferences';
+// Theme, language and time zone of this browser.
+import { type Language, type Theme, type Zone, language, languages, setLanguage, setTheme, setTimes, theme, themes, times, zones } from '../../preferences';
 import { word } from '../../words';
 
 function themeName(value: Theme): string {
@@ -14,6 +14,13 @@ function languageName(value: Language): string {
   switch (value) {
     case 'en': return word('language_en');
     case 'es': return word('language_es');
+  }
+}
+
+function zoneName(value: Zone): string {
+  switch (value) {
+    case 'local': return word('times_local');
+    case 'utc': return word('times_utc');
   }
 }
 
@@ -32,6 +39,12 @@ export function SettingsPage() {
           <legend>{word('language')}</legend>
           {languages.map(value => (
             <label class="choice" key={value} lang={value}><input type="radio" name="language" value={value} checked={language.value === value} onChange={() => setLanguage(value)} />{languageName(value)}</label>
+          ))}
+        </fieldset>
+        <fieldset class="card">
+          <legend>{word('times')}</legend>
+          {zones.map(value => (
+            <label class="choice" key={value}><input type="radio" name="times" value={value} checked={times.value === value} onChange={() => setTimes(value)} />{zoneName(value)}</label>
           ))}
         </fieldset>
       </div>

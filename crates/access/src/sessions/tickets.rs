@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn attack_a_ticket_counts_once_and_for_a_minute() {
+    fn v_73_attack_a_ticket_counts_once_and_for_a_minute() {
         let mut tickets = Tickets::default();
         let (text, until) = tickets.make(of("owner"), Time(0)).expect("made");
         assert_eq!((text.len(), until), (64, Time(60_000)));

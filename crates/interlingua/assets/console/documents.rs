@@ -1,10 +1,10 @@
 // Made by console/build.mjs.
 const DOCUMENTS: &[Document] = &[
     Document {
-        name: "base-K3YELRM2.css",
+        name: "base-PH3ZT2I4.css",
         media: "text/css; charset=utf-8",
-        plain: include_bytes!("base-K3YELRM2.css"),
-        gzip: include_bytes!("base-K3YELRM2.css.gz"),
+        plain: include_bytes!("base-PH3ZT2I4.css"),
+        gzip: include_bytes!("base-PH3ZT2I4.css.gz"),
     },
     Document {
         name: "icon-3BECC3E4.svg",
@@ -37,9 +37,9 @@ const DOCUMENTS: &[Document] = &[
         gzip: include_bytes!("licences-12A62E97.txt.gz"),
     },
     Document {
-        name: "main-JTNOW43I.js",
+        name: "main-UAQDZ5T7.js",
         media: "text/javascript; charset=utf-8",
-        plain: include_bytes!("main-JTNOW43I.js"),
-        gzip: include_bytes!("main-JTNOW43I.js.gz"),
+        plain: include_bytes!("main-UAQDZ5T7.js"),
+        gzip: include_bytes!("main-UAQDZ5T7.js.gz"),
     },
 ];

@@ -1,15 +1,16 @@
-//! `answer`: answers a question of a task from a script, or later than it was asked.
+//! `answer`: answers a question of a task from a script, or later than it was asked; without an id it lists the open questions.
 
 use std::io::Read;
 
 use interlingua_model::Json;
 
 use super::answer::{self, Reply};
-use super::arguments::AnswerArguments;
+use super::arguments::{AnswerArguments, HubArguments};
 use super::client::Client;
-use super::screen::Screen;
-use super::{Exit, Failure, decide, ids};
-use interlingua_api::view::{QuestionView, TaskView};
+use super::screen::{Screen, plain};
+use super::table::Table;
+use super::{Exit, Failure, decide, ids, list};
+use interlingua_api::view::{PageView, QuestionView, TaskView};
 use interlingua_model::percent::encoded;
 
 /// No answer on standard input is longer.
@@ -17,10 +18,11 @@ const LONGEST: u64 = 1 << 20;
 
 pub(super) async fn reply(arguments: AnswerArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.hub.json };
+    let Some(typed) = arguments.id.as_deref() else { return open(screen, &arguments.hub).await };
     let client = Client::new(&arguments.hub)?;
-    let (task, number) = match arguments.id.split_once('.') {
+    let (task, number) = match typed.split_once('.') {
         Some((task, number)) => (task, Some(number)),
-        None => (arguments.id.as_str(), None),
+        None => (typed, None),
     };
     let id = ids::task(&arguments.hub, task).await?;
     let task: TaskView = client.get(&format!("/api/tasks/{}", encoded(&id))).await?;
@@ -40,6 +42,22 @@ pub(super) async fn reply(arguments: AnswerArguments) -> Result<Exit, Failure> {
     screen.note(&format!("answered {}", question.id));
     decide::afterwards(&client, screen, &id, task.seq.unwrap_or(0)).await?;
     Ok(Exit::Done)
+}
+
+/// What the caller may answer. Approvals have a list of their own.
+async fn open(screen: Screen, hub: &HubArguments) -> Result<Exit, Failure> {
+    let mut page: PageView<QuestionView> = list::all(hub, "/api/questions?limit=200").await?;
+    page.items.retain(|question| question.kind != "confirm");
+    if page.items.is_empty() && !screen.json {
+        screen.note("no question waits for your answer");
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["id", "asked by", "kind", "until", "question"]);
+    for question in &page.items {
+        let (id, until) = (ids::short(&question.id), list::briefly(&question.expires));
+        table.row([&*id, &question.asked_by, &question.kind, &until, &plain(&question.text)]);
+    }
+    list::show(hub, &page, &table)
 }
 
 /// The question that is meant: the one that is open, or the one whose number was given.

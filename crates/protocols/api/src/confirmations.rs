@@ -5,20 +5,21 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use http::{StatusCode, Uri};
-use interlingua_model::{Answer, Fault, FaultKind};
+use interlingua_model::{Answer, Fault, FaultKind, KindSet};
 
 use super::decode;
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, tasks};
 use crate::Endpoint;
 use crate::view::{ConfirmationRequest, PageView, QuestionView};
+use interlingua_access::sessions::is_session;
 use interlingua_endpoint::Shared;
 use interlingua_hub::approvals::{Pending, Turn, Twins};
 use interlingua_net::body;
 
 pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
-    let open = shared.hub.open_confirmations(&asker.by);
+    let open = shared.hub.listed_in_turns(&asker.by, KindSet::CONFIRM);
     let twins = Twins::among(open.iter().map(|(_, question)| question));
     let after = query.after.as_deref().map(|after| after.parse::<Turn>().map_err(|_| page::bad_cursor()));
     let after = after.transpose()?;
@@ -47,6 +48,9 @@ pub(super) async fn decide(
     let bytes = body::read(body, shared.bounds().body).await?;
     let request: ConfirmationRequest = decode::body(bytes, shared.bounds().depth).await?;
     let view = QuestionView::from(&pending);
+    if request.approve && request.call.is_none() && is_session(&asker.by) {
+        return Err(decode::wrong("/call", "is needed: the digest of the call that was shown").into());
+    }
     if request.call.is_some() && request.call != view.call {
         let text = "the call is not the one that was shown: look at it again";
         return Err(Fault::caller(FaultKind::Conflict, text).into());
@@ -62,7 +66,7 @@ pub(super) async fn decide(
 /// One that this principal may decide; else why it is not.
 async fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Pending, Fault> {
     let id = decode::question_id(id)?;
-    let open = shared.hub.open_confirmations(&asker.by);
+    let open = shared.hub.open_in_turns(&asker.by, KindSet::CONFIRM);
     let twins = Twins::among(open.iter().map(|(_, question)| question));
     match open.into_iter().find(|(turn, _)| turn.question == id) {
         Some((_, question)) => shared.hub.pending(question, &twins).await,

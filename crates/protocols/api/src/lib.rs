@@ -28,6 +28,7 @@ mod messages;
 pub mod openapi;
 mod page;
 mod protocol;
+mod questions;
 pub mod refusal;
 mod session;
 mod sites;
@@ -90,6 +91,9 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/tasks/{id}/signals", post(tasks::signal))
         .route("/api/confirmations", get(confirmations::list))
         .route("/api/confirmations/{id}", get(confirmations::read).post(confirmations::decide))
+        .route("/api/questions", get(questions::list))
+        .route("/api/questions/{id}", get(questions::read))
+        .route("/api/questions/{id}/settled", get(questions::settled))
         .route("/api/conversations", get(lists::conversations))
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
         .route(session::PATH, get(session::read).post(session::begin).delete(session::end))

@@ -8,9 +8,9 @@ use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
     ConversationView, DeviceView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView,
     MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
-    RotateRequest, SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest,
-    SitePagesView, SiteSessionView, SkillView, StepView, TaskView, TelemetryView, TicketView, TokenMadeView,
-    TokenRequest, TokensView,
+    RotateRequest, SessionView, SettledView, ShareRequest, SharedArtifactView, SignInRequest, SignInView,
+    SignalRequest, SitePagesView, SiteSessionView, SkillView, StepView, TaskView, TelemetryView, TicketView,
+    TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -278,6 +278,20 @@ fn exchanges() -> Vec<Operation> {
             schema::<TaskView>,
         ),
         page(
+            "/api/questions",
+            "list_questions",
+            "List the open questions of every kind that you may answer, without arguments, parts and forms",
+            PAGE,
+            schema::<PageView<QuestionView>>,
+        ),
+        get("/api/questions/{id}", "read_question", "Read an open question", schema::<QuestionView>),
+        get(
+            "/api/questions/{id}/settled",
+            "read_settled_question",
+            "Read how a question ended, and who decided it",
+            schema::<SettledView>,
+        ),
+        page(
             "/api/conversations",
             "list_conversations",
             "List conversations",
@@ -534,6 +548,8 @@ mod tests {
             "tasks",
             "conversations",
             "confirmations",
+            "questions",
+            "questions/{id}/settled",
             "audit",
             "sites/sessions",
             "devices",

@@ -16,6 +16,7 @@ use super::page::{self, Paged, TasksPaged};
 use super::{Answered, Asker, Refusal, answer, events, exchanges, located, nothing, task_id};
 use crate::Endpoint;
 use crate::view::{NumberedEvent, PageView, QuestionView, SignalRequest, TaskView};
+use interlingua_access::sessions::is_session;
 use interlingua_endpoint::Shared;
 use interlingua_hub::entropy;
 use interlingua_hub::live::{decoded, no_such_task};
@@ -132,6 +133,10 @@ pub(super) async fn signal(
             Signal::Answered { question, message: entropy::message_id(), answer }
         }
     };
+    if is_session(&asker.by) && matches!(&signal, Signal::Answered { answer: Answer::Granted, .. }) {
+        let text = "a session approves at /api/confirmations/{id}, with the digest of the call that was shown";
+        return Err(Fault::caller(FaultKind::InvalidInput, text).into());
+    }
     let answered = match &signal {
         Signal::Answered { question, .. } => Some(*question),
         Signal::Said { .. } | Signal::Cancel(_) => None,

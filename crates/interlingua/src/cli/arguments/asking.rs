@@ -243,23 +243,22 @@ pub struct DecideArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  interlingua answer                               list the questions that you may answer
   interlingua answer 0123 Vienna                   answer with text, or the number of a choice
   interlingua answer 0123 '{\"order_id\": 1001}'    fill in the fields of a form
   interlingua answer 0123 -                        read standard input, for example a token
-  interlingua answer 0123 --decline                refuse to answer
-
-Run `interlingua tasks --state waiting` to list pending questions.")]
+  interlingua answer 0123 --decline                refuse to answer")]
 pub struct AnswerArguments {
-    /// Answer this question; a unique prefix of its id, or of its task's id, is enough
-    pub id: String,
+    /// Answer this question; a unique prefix of its id, or of its task's id, is enough. Without it the open questions are listed
+    pub id: Option<String>,
     /// Send this answer; without it you are asked on the terminal
     #[arg(value_name = "ANSWER")]
     pub words: Vec<String>,
     /// Refuse to answer
-    #[arg(long, conflicts_with = "words")]
+    #[arg(long, conflicts_with = "words", requires = "id")]
     pub decline: bool,
     /// Report that the address was visited
-    #[arg(long, conflicts_with_all = ["words", "decline"])]
+    #[arg(long, conflicts_with_all = ["words", "decline"], requires = "id")]
     pub visited: bool,
     #[command(flatten)]
     pub hub: HubArguments,

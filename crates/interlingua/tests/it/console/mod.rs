@@ -1,9 +1,12 @@
 //! The web console: its documents, its sessions, and the page in a real browser.
 
 mod build;
+mod deployed;
 mod documents;
 mod open;
 mod page;
+mod pending;
+mod questions;
 mod sessions;
 
 use http::Method;

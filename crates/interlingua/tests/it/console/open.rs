@@ -7,10 +7,10 @@ use http::Method;
 use interlingua_testkit::Hub;
 use serde_json::json;
 
-use super::signed_in;
+use super::{owner, signed_in};
 use crate::support::{hub, until};
 
-async fn open(hub: &Hub, arguments: &[&str], browser: &str) -> (Option<i32>, String) {
+pub(super) async fn open(hub: &Hub, arguments: &[&str], browser: &str) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
     command
         .arg("open")
@@ -25,7 +25,7 @@ async fn open(hub: &Hub, arguments: &[&str], browser: &str) -> (Option<i32>, Str
 }
 
 #[tokio::test]
-async fn open_prints_an_address_that_signs_in_once() {
+async fn v_73_v_74_open_prints_an_address_that_signs_in_once() {
     let hub = hub("").await;
     let (code, address) = open(&hub, &["--print"], "none").await;
     assert_eq!(code, Some(0));
@@ -33,10 +33,18 @@ async fn open_prints_an_address_that_signs_in_once() {
     assert_eq!(page, hub.url("/console/"));
     let browser = signed_in(&hub, json!({ "ticket": ticket })).await;
     assert_eq!(browser.ask(&hub, Method::GET, "/api/session", None).await.json()["subject"], json!("owner"));
+    // The same over the network, for who has a token.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
+    command.args(["open", "--print", "--hub", &hub.url(""), "--token", &owner(&hub)]);
+    let printed = tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("it ends");
+    let address = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
+    let (_, ticket) = address.split_once("/console/#ticket=").unwrap_or_else(|| panic!("{printed:?}"));
+    assert_eq!(ticket.len(), 64, "256 bits");
+    signed_in(&hub, json!({ "ticket": ticket })).await;
 }
 
 #[tokio::test]
-async fn attack_the_ticket_is_on_no_command_line_and_in_a_file_for_its_owner_alone() {
+async fn v_74_attack_the_ticket_is_on_no_command_line_and_in_a_file_for_its_owner_alone() {
     let hub = hub("").await;
     let browser = hub.directory().join("browser");
     std::fs::write(&browser, "#!/bin/sh\necho \"$@\" > \"$0.new\" && mv \"$0.new\" \"$0.said\"\n").expect("written");

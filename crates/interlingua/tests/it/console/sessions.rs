@@ -60,6 +60,56 @@ async fn attack_neither_the_cookie_nor_the_key_counts_alone() {
     assert_eq!(status(&hub, &browser).await, 200, "and nobody signed it out");
 }
 
+#[tokio::test]
+async fn v_75_a_session_is_a_cookie_and_a_key_of_which_the_hub_stores_digests() {
+    let hub = hub("access: { anonymous: refused }\n").await;
+    let body = json!({ "ticket": ticket(&hub, &owner(&hub)).await });
+    let answer = ask(&hub, Method::POST, "/api/session", &[OWN], Some(body)).await;
+    let set = answer.header("set-cookie").expect("a cookie").to_owned();
+    let key = answer.json()["key"].as_str().expect("a key").to_owned();
+    let (pair, attributes) = set.split_once("; ").expect("attributes");
+    let (name, value) = pair.split_once('=').expect("a name and a value");
+    assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict");
+    let browser = Browser { cookie: pair.to_owned(), key: key.clone() };
+    let seen = browser.ask(&hub, Method::GET, "/api/session", None).await;
+    assert_eq!(seen.status, 200, "{}", seen.text());
+    assert!(name.ends_with(seen.json()["hub"]["id"].as_str().expect("an id")), "{name}");
+    let is_256_bits = |secret: &str| secret.len() == 64 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
+    assert!(is_256_bits(value) && is_256_bits(&key) && value != key, "{set}");
+    let alone = [("cookie", pair), ("interlingua-console", key.as_str())];
+    for shown in alone {
+        assert_eq!(ask(&hub, Method::GET, "/api/session", &[shown, OWN], None).await.status, 401, "{shown:?}");
+    }
+    for entry in std::fs::read_dir(hub.data()).expect("the data directory") {
+        let stored = std::fs::read(entry.expect("an entry").path()).unwrap_or_default();
+        let has = |secret: &str| stored.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!has(value) && !has(&key), "only digests are stored");
+    }
+}
+
+#[tokio::test]
+async fn v_77_a_session_changes_something_from_its_own_origin_with_json_or_nothing() {
+    let hub = hub("").await;
+    let browser = owners(&hub).await;
+    let own = format!("http://{}", hub.address());
+    let both = [("cookie", browser.cookie.as_str()), ("interlingua-console", browser.key.as_str())];
+    let call = || Some(json!({"skill": "local/steps"}));
+    let started = async |extra: &[(&str, &str)], body: Option<Value>| {
+        let headers = [&both[..], extra].concat();
+        ask(&hub, Method::POST, "/api/tasks", &headers, body).await.status
+    };
+    assert_eq!(started(&[OWN], call()).await, 202);
+    assert_eq!(started(&[("origin", &own)], call()).await, 202);
+    assert_eq!(started(&[], call()).await, 403, "it does not say where it is from");
+    assert_eq!(started(&[("origin", "http://evil.example")], call()).await, 403);
+    for media in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        let status = started(&[OWN, ("content-type", media)], None).await;
+        assert_eq!(status, 415, "{media}");
+    }
+    let nothing = [&both[..], &[OWN]].concat();
+    assert_eq!(ask(&hub, Method::DELETE, "/api/session", &nothing, None).await.status, 204);
+}
+
 /// A browser sends every cookie of the host, those that pages of other ports have set among them.
 #[tokio::test]
 async fn attack_the_cookie_of_another_session_does_not_hide_the_right_one() {
@@ -175,7 +225,7 @@ async fn attack_a_page_of_another_origin_reads_and_changes_nothing_with_any_meth
 }
 
 #[tokio::test]
-async fn attack_a_ticket_is_taken_once_and_a_session_makes_no_other() {
+async fn v_73_attack_a_ticket_is_taken_once_and_a_session_makes_no_other() {
     let hub = hub("").await;
     let once = ticket(&hub, &owner(&hub)).await;
     let browser = signed_in(&hub, json!({ "ticket": once })).await;
@@ -191,7 +241,7 @@ async fn attack_a_ticket_is_taken_once_and_a_session_makes_no_other() {
 }
 
 #[tokio::test]
-async fn attack_a_link_signs_nobody_in_as_somebody_else() {
+async fn v_74_attack_a_link_signs_nobody_in_as_somebody_else() {
     let hub = builder().file("tokens.yaml", ANN).config(CALLERS).start().await;
     let hers = ticket(&hub, "ilg_ann").await;
     let asked = ask(&hub, Method::POST, "/api/session", &[OWN], Some(json!({ "ticket": hers }))).await;

@@ -261,6 +261,17 @@ async fn an_input_question_is_answered_by_a_command() {
     reaches(&hub, &task, "waiting").await;
     let tasks = out(&typed(&hub, &["tasks", "--state", "waiting"]));
     assert!(tasks.contains("input: What is the what?"), "{tasks}");
+    let open = out(&typed(&hub, &["answer"]));
+    for word in [&task[..12], "hub", "input", "What is the what?"] {
+        assert!(open.contains(word), "{word}: {open}");
+    }
+    let listed: Value = serde_json::from_str(&out(&typed(&hub, &["answer", "--json"]))).expect("JSON");
+    assert_eq!(
+        (&listed["items"][0]["id"], listed["items"].as_array().map(Vec::len)),
+        (&json!(format!("{task}.0")), Some(1))
+    );
+    assert!(err(&typed_by(&hub, "bob", &["answer"])).contains("no question waits for your answer"));
+    assert_eq!(code(&typed(&hub, &["answer", "--decline"])), Some(2), "of which one?");
     let approve = typed(&hub, &["approve", &task]);
     assert!(err(&approve).contains("this question wants an answer"), "{}", err(&approve));
     assert!(err(&approve).contains("interlingua answer"), "{}", err(&approve));

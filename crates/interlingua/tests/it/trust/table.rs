@@ -253,6 +253,8 @@ const REFUSES: &[&str] = &[
     "/api/tasks/{id}/timeline",
     "/api/tasks/{id}/signals",
     "/api/confirmations/{id}",
+    "/api/questions/{id}",
+    "/api/questions/{id}/settled",
     "/api/conversations/{id}",
     "/api/sites/sessions/{id}",
     "/api/sites/pages/{id}",

@@ -115,6 +115,8 @@ impl Hers {
         let yes = Some(json!({"answer": {"question": self.question, "approve": true}}));
         add(Method::POST, &self.task, "/api/tasks/NAME/signals", yes);
         add(Method::GET, &self.question, "/api/confirmations/NAME", None);
+        add(Method::GET, &self.question, "/api/questions/NAME", None);
+        add(Method::GET, &self.question, "/api/questions/NAME/settled", None);
         add(Method::POST, &self.question, "/api/confirmations/NAME", Some(json!({"approve": true})));
         add(Method::DELETE, &self.conversation, "/api/conversations/NAME", None);
         let words = json!({"words": "echo hi", "conversation": "NAME"});
@@ -164,6 +166,7 @@ async fn no_list_feed_or_count_shows_what_is_anothers() {
         "/api/tasks",
         "/api/conversations",
         "/api/confirmations",
+        "/api/questions",
         "/api/artifacts",
         "/api/messages?topic=**",
         "/api/messages?agent=anns",
@@ -177,7 +180,7 @@ async fn no_list_feed_or_count_shows_what_is_anothers() {
         }
         assert!(!answer.contains(SECRET), "{path}: {answer}");
     }
-    for path in ["/api/tasks", "/api/conversations", "/api/confirmations", "/api/artifacts"] {
+    for path in ["/api/tasks", "/api/conversations", "/api/confirmations", "/api/questions", "/api/artifacts"] {
         let page = as_(&hub, "bob", Method::GET, path, None).await.json();
         assert_eq!((&page["items"], page.get("next")), (&json!([]), None), "{path}: {page}");
     }

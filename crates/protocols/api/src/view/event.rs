@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::content::PartView;
 use super::fault::FaultView;
 use super::question::QuestionView;
+use interlingua_hub::approvals::ClosedQuestion;
 
 /// An event with its number and time.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -140,6 +141,22 @@ pub struct SettledView {
     /// Whether the answer allows the exchange to continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted: Option<bool>,
+    /// When it ended; only where the question is read by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+impl From<&ClosedQuestion> for SettledView {
+    fn from(closed: &ClosedQuestion) -> SettledView {
+        SettledView {
+            question: closed.id().to_string(),
+            by: super::party(&closed.by),
+            how: how(closed.how).into(),
+            decided_by: closed.decided.as_ref().map(|decided| decided.by.to_string()),
+            granted: closed.decided.as_ref().map(|decided| decided.granted),
+            at: Some(closed.at.to_string()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -261,6 +278,7 @@ impl From<&Event> for EventView {
                 how: self::how(*how).into(),
                 decided_by: decided.as_ref().map(|decided| decided.by.to_string()),
                 granted: decided.as_ref().map(|decided| decided.granted),
+                at: None,
             }),
             Event::Finished(finished) => EventView::Finished(Box::new(finished.into())),
         }

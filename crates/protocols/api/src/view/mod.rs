@@ -37,7 +37,7 @@ pub use event::{
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use parts::Tells;
-pub use question::{ChoiceView, ConfirmView, GrantedView, QuestionView};
+pub use question::{ChoiceView, ConfirmView, GrantedView, LinkView, QuestionView};
 pub use session::{HubView, RightsView, SessionView, SignInRequest, SignInView, TicketView};
 pub use site::{SitePageView, SitePagesView, SiteSessionView};
 pub use task::{

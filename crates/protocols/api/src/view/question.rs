@@ -1,7 +1,7 @@
 //! JSON of questions and pending approvals.
 
 use interlingua_machines::task::Task;
-use interlingua_model::{Addressee, Json, Maker, Question, QuestionKind};
+use interlingua_model::{Addressee, Json, Link, Maker, Question, QuestionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,9 @@ use super::card::EffectsView;
 use super::content::PartView;
 use interlingua_hub::Granted;
 use interlingua_hub::approvals::Pending;
+
+/// How many characters of a question's text a list shows.
+const ROW_TEXT: usize = 300;
 
 /// A question of an exchange. Which fields are present depends on `kind`. The peer's own state never leaves the hub.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +57,9 @@ pub struct QuestionView {
     /// Who makes the call: the chain of callers, separated by `>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// Who makes the call and how each is known, the first caller first. Only where questions are listed or read by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<LinkView>,
     /// The protocol of the first call that led to it, such as `mcp/2025-11-25`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<String>,
@@ -96,6 +102,14 @@ pub struct QuestionView {
     /// In lists of confirmations: the last approved call of this skill by the same caller. Absent if this is the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<GrantedView>,
+}
+
+/// One of those who make a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkView {
+    pub subject: String,
+    /// `none`, `local_socket`, `key`, `token`, `jwt`, `certificate`, `console` or `in_process`.
+    pub proof: String,
 }
 
 /// A call that was approved before.
@@ -228,7 +242,29 @@ impl From<&Pending> for QuestionView {
             protocol: pending.protocol.map(str::to_owned),
             twin: pending.twin.map(|twin| twin.to_string()),
             last: pending.last.as_ref().map(GrantedView::from),
+            chain: pending.task.by.links().iter().map(LinkView::from).collect(),
             ..QuestionView::within(&pending.task, &pending.question)
         }
+    }
+}
+
+impl From<&Link> for LinkView {
+    fn from(link: &Link) -> LinkView {
+        LinkView { subject: link.subject.to_string(), proof: link.proof.as_str().into() }
+    }
+}
+
+impl QuestionView {
+    /// A row of a list that is read often: who asks for what until when, without content, which can be large.
+    pub fn row(mut pending: Pending) -> QuestionView {
+        if let QuestionKind::Confirm(confirm) = &mut pending.question.kind {
+            (confirm.args, confirm.parts) = (None, Box::default());
+        }
+        let view = QuestionView::from(&pending);
+        let text = match view.text.char_indices().nth(ROW_TEXT) {
+            None => view.text,
+            Some((end, _)) => format!("{}…", &view.text[..end]),
+        };
+        QuestionView { text, form: None, choices: Vec::new(), arguments: None, description: None, ..view }
     }
 }
