@@ -4,6 +4,8 @@ import { api, begin, check, credential, ended, finish, hub, pending, picture, st
 const { ticket, owner } = JSON.parse(credential);
 const { browser, context, page, problems } = await begin();
 const seen = {};
+const sent = [];
+page.on('request', request => { if (request.url().endsWith('/signals')) sent.push(request.postData() ?? ''); });
 const text = selector => page.locator(selector).innerText();
 const show = async asked => {
   await page.goto(`${hub}/console/#/pending/${asked.question}`);
@@ -50,6 +52,7 @@ seen.kept_after_sheet = [await page.inputValue(`${field('/city')} input`), await
 await page.click('[data-act="answer"]');
 await page.waitForSelector('[data-ended="answered"]');
 seen.form = (await ended(owner, form.task)).state;
+seen.sent = sent.find(body => body.includes('Vienna'));
 
 const choices = await ask('choices');
 await show(choices);

@@ -228,9 +228,11 @@ async fn v_07_v_26_questions_are_answered_and_what_was_typed_outlives_the_sessio
     let heard: Vec<String> =
         asker.heard().iter().map(|heard| String::from_utf8_lossy(&heard.body).into_owned()).collect();
     let answer = heard.iter().find(|body| body.contains("Vienna")).unwrap_or_else(|| panic!("{heard:?}"));
-    for piece in ["12345678901234567890123", "\"breakfast\":true", "\"class\":1", "[\"ann\"]", "\"EUR\"", "1.10"] {
+    for piece in ["\"breakfast\":true", "\"class\":1", "[\"ann\"]", "\"EUR\""] {
         assert!(answer.contains(piece), "{piece}: {answer}");
     }
+    // The page sends numbers as they were typed.
+    said(&seen, "sent", &["\"nights\":12345678901234567890123", "{\"amount\":1.10}"]);
     assert!(heard.iter().any(|body| body.contains("In June")), "{heard:?}");
     assert!(heard.iter().any(|body| body.contains("s3cret-of-mine")), "the peer has it");
     assert_eq!(seen["secret_left"], false, "the page has it no more");
