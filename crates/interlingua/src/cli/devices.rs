@@ -161,7 +161,7 @@ fn charts(device: &DeviceView, telemetry: &TelemetryView, hours: u32, width: usi
         let means = columns_of(telemetry, hours * 60, columns, value);
         let known: Vec<f64> = means.iter().copied().flatten().collect();
         let Some(most) = known.iter().copied().reduce(f64::max) else { continue };
-        let top = if unit.starts_with('%') { 100.0 } else { most.max(1.0) };
+        let top = if unit.starts_with("%") { 100.0 } else { most.max(1.0) };
         let chart: String = means.iter().map(|mean| mean.map_or(' ', |mean| level(mean, top))).collect();
         lines.push(format!("{name:<9} {chart}  most {most:.1} {unit}").trim_end().to_owned());
     }

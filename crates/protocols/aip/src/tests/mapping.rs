@@ -422,3 +422,35 @@ fn a_peer_that_is_no_device_is_described_as_one() {
     assert_eq!(info.get("device_id").and_then(|id| id.as_str()), Some("files"));
     assert_eq!(info.get("supported_features").and_then(|list| list.as_array()).map(Vec::len), Some(1));
 }
+
+#[test]
+fn what_an_evaluator_says_goes_from_a_device_to_an_orchestrator_beside_the_result() {
+    let frame = ClientMessage::decode(
+        &r#"{"type":"task_end","status":"completed","session_id":"s","metadata":{"result":{"a":1},"evaluation":{"score":0.90},"messages":["x"]}}"#.into(),
+        &Limits::default(),
+    )
+    .expect("a frame");
+    let report = crate::profile::report(&frame).expect("an outcome");
+    assert_eq!((&*report.lines, report.lines_lost), (&["x".into()][..], 0));
+    let finished = decode::reported(&report, &peer());
+    assert_eq!(finished.losses, []);
+    let end = encode::end(&finished.value, &[], Tongue::Profile);
+    assert_eq!(end.losses, [], "a result and what is said of it are two things");
+    assert_eq!(end.value.result.as_ref().map(Json::as_str), Some(r#"{"a":1}"#));
+    assert_eq!(end.value.metadata.as_ref().map(Json::as_str), Some(r#"{"evaluation":{"score":0.90}}"#));
+    let plain = encode::end(&finished.value, &[], Tongue::Plain);
+    assert_eq!(plain.losses.iter().map(|loss| &*loss.what).collect::<Vec<_>>(), ["output.parts.data"]);
+    assert_eq!(plain.value.result, end.value.result);
+}
+
+#[test]
+fn attack_an_evaluation_of_megabytes_is_left_out_and_the_loss_is_declared() {
+    let long = "x".repeat(1_000_000);
+    let frame = format!(
+        r#"{{"type":"task_end","status":"failed","error":"no","session_id":"s","metadata":{{"evaluation":"{long}"}}}}"#
+    );
+    let frame = ClientMessage::decode(&frame.into(), &Limits::default()).expect("a frame");
+    let finished = decode::reported(&crate::profile::report(&frame).expect("an outcome"), &peer());
+    assert!(finished.value.output.parts.is_empty());
+    assert_eq!(finished.losses.iter().map(|loss| &*loss.what).collect::<Vec<_>>(), ["output.parts.data"]);
+}
