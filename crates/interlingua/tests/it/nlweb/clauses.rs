@@ -92,7 +92,7 @@ async fn q_22_a_whole_answer_of_version_0_54_has_its_members_and_those_of_every_
         let lengths: Vec<usize> = id.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12], "a UUID: {id}");
         let whole = json!({"@type": "Recipe", "@context": "https://schema.org", "url": "https://s.example/1",
-            "name": "Soup", "site": "s", "score": 90.0, "description": "d", "cookTime": "PT1H",
+            "name": "Soup", "site": "s", "score": 90, "description": "d", "cookTime": "PT1H",
             "grounding": {"source_urls": ["https://s.example/1"]}});
         assert_eq!(said["results"][0], whole);
         for key in ["@type", "@context", "url", "name", "site", "score", "description"] {
