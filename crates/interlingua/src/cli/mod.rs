@@ -17,6 +17,7 @@ mod device;
 mod did_you_mean;
 mod doctor;
 mod exit;
+mod health;
 mod ids;
 pub mod import;
 mod inbox;
@@ -39,6 +40,7 @@ mod team;
 mod tests;
 pub mod trust;
 mod view;
+mod welcome;
 
 use std::process::ExitCode;
 
@@ -84,6 +86,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Connect(arguments) => client::attached(connect::connect(&arguments)),
         Command::Completions { shell } => completions(shell),
         Command::Open(arguments) => client::attached(open::open(&arguments)),
+        Command::Health(arguments) => client::attached(health::health(&arguments)),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
         Command::Agents(arguments) => client::attached(agents::agents(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),
