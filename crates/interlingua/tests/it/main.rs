@@ -39,6 +39,7 @@ mod panics;
 mod people;
 mod powercut;
 mod program;
+mod release;
 mod reload;
 mod site;
 mod site_rules;
