@@ -41,7 +41,7 @@ coverage: ## line coverage of the tests, as text; skipped where the toolchain ha
 local: ## a small language model on this machine: one answer that streams, and a team of two; fetches 98 MB once
 	@scripts/local
 
-dist: ## the program as it is published, with no newer glibc than 2.28, and packages that carry it, into dist/
+dist: ## the program as it is published, with no newer glibc than 2.28, and packages and an image that carry it, into dist/ (DIST_KEY, DIST_PROGRAM)
 	@scripts/dist
 
 dist-test: ## each package of dist/ is installed in a clean place and answers a call; names what this machine cannot try

@@ -11,6 +11,10 @@
 //! Deliberately absent: expiry, owners and task ids. The caller puts them into the associated data or into the sealed bytes. No key is ever
 //! printed; master keys are wiped from memory when the ring is dropped.
 
+// The lowest crate that needs more of a system than the standard library offers everywhere.
+#[cfg(not(unix))]
+compile_error! { "Interlingua runs on Unix systems: on Windows, use the Windows Subsystem for Linux" }
+
 mod derived;
 pub mod jws;
 mod load;

@@ -299,7 +299,10 @@ pub(super) fn migrate(db: &mut Connection, file: &Path, steps: &[&str]) -> Resul
         change.pragma_update(None, "user_version", from + 1).map_err(fail())?;
         change.pragma_update(None, "application_id", APPLICATION).map_err(fail())?;
         change.commit().map_err(fail())?;
-        tracing::info!(event = "schema_migrated", version = from + 1, "the database schema was migrated");
+    }
+    // A new database had no schema to migrate.
+    if (1..known).contains(&found) {
+        tracing::info!(event = "schema_migrated", version = known, "the database schema was migrated");
     }
     Ok(())
 }

@@ -85,6 +85,11 @@ This is the workspace: the hub's file tools read and write here, and nowhere els
 Try:  interlingua ask \"list files in .\"
       interlingua ask \"read welcome.txt\"
       interlingua ask \"what can you do\"
+
+Next: interlingua connect cursor --write                    lets a client use the hub; `interlingua connect --help` lists the clients
+      interlingua import FILE -o hub.yaml                   makes the servers of a client peers of the hub
+      interlingua open                                      opens the console in your browser
+      interlingua doctor                                    says what is wrong, and what would make the hub better
 ";
 
 fn welcome(workspace: &Path) {

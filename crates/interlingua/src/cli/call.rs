@@ -75,7 +75,9 @@ fn read_arguments(text: &str) -> Result<Json, Failure> {
         }
         None => text.as_bytes().to_vec(),
     };
-    let json = Json::parse(bytes.into()).map_err(|error| bad(format!("the arguments are not JSON: {error}")))?;
+    let json = Json::parse(bytes.into()).map_err(|error| {
+        bad(format!("the arguments are not JSON: {error}; expected an object, such as '{{\"path\":\".\"}}'"))
+    })?;
     if json.is_object() {
         Ok(json)
     } else {

@@ -18,6 +18,7 @@ pub mod devices;
 mod did_you_mean;
 mod doctor;
 mod exit;
+mod health;
 mod ids;
 pub mod import;
 mod inbox;
@@ -40,6 +41,7 @@ mod team;
 mod tests;
 pub mod trust;
 mod view;
+mod welcome;
 
 use std::process::ExitCode;
 
@@ -85,6 +87,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Connect(arguments) => client::attached(connect::connect(&arguments)),
         Command::Completions { shell } => completions(shell),
         Command::Open(arguments) => client::attached(open::open(&arguments)),
+        Command::Health(arguments) => client::attached(health::health(&arguments)),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
         Command::Devices(arguments) => client::attached(devices::devices(&arguments)),
         Command::Agents(arguments) => client::attached(agents::agents(&arguments)),

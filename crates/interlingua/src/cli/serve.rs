@@ -12,14 +12,12 @@ use interlingua_store_sqlite::OpenFault;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::arguments::ServeArguments;
-use super::screen::Screen;
-use super::{Exit, Failure, lived};
+use super::{Exit, Failure, lived, welcome};
 use crate::config::watch::Watcher;
 use crate::config::{self, Loaded, Rejected};
 use crate::server::run::{Server, StartFault};
 use crate::server::storage;
 use crate::telemetry::Telemetry;
-use interlingua_access::owner_token;
 
 /// How long spans that wait may take to be sent at the end.
 const TELEMETRY_PATIENCE: Duration = Duration::from_secs(3);
@@ -51,7 +49,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
     warn_of_root();
     let mut files = Files::watch(loaded.files());
     let mut server = Server::start(config).await.map_err(|fault| not_started(&fault))?;
-    announce(&server, config)?;
+    welcome::announce(&server, config, arguments.config.as_deref())?;
     let exit = loop {
         tokio::select! {
             exit = stop.told() => break Ok(exit),
@@ -172,13 +170,4 @@ impl Files {
             None => std::future::pending().await,
         }
     }
-}
-
-fn announce(server: &Server, config: &config::Config) -> Result<(), Failure> {
-    let scheme = if config.tls.is_some() { "https" } else { "http" };
-    let screen = Screen::people();
-    screen.say(&format!("listening on {scheme}://{}", server.address))?;
-    // Its place and never the token itself: what is printed here is kept by journals and the logs of containers.
-    screen.say(&format!("the Owner's token is in {}", config.data().join(owner_token::FILE).display()))?;
-    screen.say("next: `interlingua ask \"what can you do\"`; `interlingua connect CLIENT` for a desktop client")
 }

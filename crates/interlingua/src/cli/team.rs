@@ -102,9 +102,11 @@ impl Board {
             }
             "vote_ignored" => {
                 member.state = State::Waits;
-                Some(format!("{name} voted without having seen every answer, and looks again"))
+                Some(format!(
+                    "the vote of {name} does not count: there is an answer that it has not seen; it votes again"
+                ))
             }
-            "refused" => Some(format!("{name} is asked to decide otherwise")),
+            "refused" => Some(format!("the decision of {name} was refused; it is asked for another")),
             "stopped" => {
                 member.state = State::Done;
                 None

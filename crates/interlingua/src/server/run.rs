@@ -1,7 +1,8 @@
 //! A hub from its configuration: store, keys, peers, listeners. Also how a program embeds one.
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use interlingua_model::ports::Retention;
 use interlingua_model::{Fault, FaultKind, HubId, Noun, Secret};
 use interlingua_store_sqlite::{Condition, Embedded, OpenFault, Options};
 use rustls::ServerConfig;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixListener};
 
 use super::keys::{self, KeyDesk, OuterFault};
 use super::peers::{self, PeerParts};
@@ -80,7 +81,7 @@ pub enum StartFault {
     #[error("cannot listen on {address}: {cause}")]
     Listen { address: SocketAddr, cause: std::io::Error },
     #[error("{}: {cause}", .path.display())]
-    File { path: std::path::PathBuf, cause: std::io::Error },
+    File { path: PathBuf, cause: std::io::Error },
     #[error("{0}")]
     Fault(#[from] Fault),
 }
@@ -361,11 +362,24 @@ async fn listen(config: &Config, shared: &Arc<Shared>, routes: Router, tls: Live
     };
     // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.
     let local = Acceptor { connections: ConnectionLimits::new(share.owner, share.owner), ..acceptor.clone() };
-    let socket = config.socket();
-    let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
+    let unix = owner_socket(config.socket())?;
     supervisor.run_until_stop(acceptor.tcp(listener, tls));
-    supervisor.run_until_stop(local.unix(unix));
+    if let Some(unix) = unix {
+        supervisor.run_until_stop(local.unix(unix));
+    }
     Ok(address)
+}
+
+/// None where the system cannot make one there: its path is too long, or the file system has no sockets. The Owner then uses the token.
+fn owner_socket(path: PathBuf) -> Result<Option<UnixListener>, StartFault> {
+    match bind_unix(&path) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            tracing::warn!(event = "owner_socket_missing", path = %path.display(), %error, "the hub has no socket for its Owner: use its address and the Owner's token");
+            Ok(None)
+        }
+        Err(cause) => Err(StartFault::File { path, cause }),
+    }
 }
 
 /// Where people reach the hub: as configuration says, else where it listens.

@@ -214,7 +214,10 @@ async fn a_hub_starts_without_a_file_says_where_it_is_and_stops_with_0() {
     let mut hub = interlingua_testkit::Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
     logged(&hub, &[&format!("listening on {}", hub.url(""))]).await;
     logged(&hub, &["the Owner's token is in data/token"]).await;
-    logged(&hub, &["next: `interlingua ask"]).await;
+    logged(&hub, &["try:     interlingua ask \"what can you do\""]).await;
+    logged(&hub, &[&format!("others over MCP at {}", hub.url("/mcp"))]).await;
+    logged(&hub, &["console: interlingua open"]).await;
+    assert!(!hub.log().contains("schema_migrated"), "a new database is not migrated: {}", hub.log());
     assert_eq!(hub.stop().await.code(), Some(0));
     assert!(!hub.log().contains("exchanges_not_ended"), "nothing was under way: {}", hub.log());
 }

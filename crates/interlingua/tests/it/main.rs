@@ -40,6 +40,7 @@ mod panics;
 mod people;
 mod powercut;
 mod program;
+mod release;
 mod reload;
 mod site;
 mod site_rules;

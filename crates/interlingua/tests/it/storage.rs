@@ -109,3 +109,24 @@ async fn a_file_that_does_not_fit_is_refused_with_the_systems_word() {
     let refused = hub.post_json("/api/exchanges", &write).await;
     assert!(refused.text().contains("no space left on device"), "{}", refused.text());
 }
+
+/// As the health check of a container asks: exit code and text.
+fn health(hub: &Hub) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
+    command.args(["health", "--data"]).arg(hub.data());
+    let ended = command.env_remove("INTERLINGUA_HUB").env_remove("INTERLINGUA_TOKEN").output().expect("it runs");
+    (ended.status.code(), String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned())
+}
+
+#[tokio::test]
+async fn health_tells_a_hub_that_is_ready_from_one_that_is_full_and_one_that_is_gone() {
+    let (disk, mut hub) = started("access: { anonymous: refused }\n").await;
+    assert_eq!(health(&hub), (Some(0), "ready\n".to_owned()));
+    disk.begin(DiskFault::Full);
+    assert_eq!(hub.post_json("/api/tasks", &steps()).await.status, 503);
+    let (code, said) = health(&hub);
+    assert!(code == Some(1) && said.contains("the store is full"), "{code:?} {said}");
+    hub.kill_9();
+    let (code, said) = health(&hub);
+    assert!(code == Some(4) && said.contains("no hub runs with the data directory"), "{code:?} {said}");
+}

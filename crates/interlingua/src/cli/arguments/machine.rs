@@ -112,6 +112,9 @@ pub struct CheckArguments {
 pub struct ImportArguments {
     /// Read this file: a MassGen configuration, or the MCP servers of an editor or a chat program
     pub file: PathBuf,
+    /// Write the configuration to this new file instead of printing it
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -137,7 +140,10 @@ pub struct ConnectArguments {
     /// Write the entry into the client's file; nothing else in the file changes
     #[arg(long)]
     pub write: bool,
-    /// Start the hub with this configuration
+    /// Remove the servers that the configuration has too from the client's list; a copy of the file stays beside it
+    #[arg(long, requires = "write")]
+    pub replace: bool,
+    /// Start the hub with this configuration; default: hub.yaml in this directory, if it is there
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Start the hub with this data directory; with --hub, the data directory of that hub

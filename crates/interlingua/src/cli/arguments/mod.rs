@@ -78,6 +78,16 @@ Examples:
   interlingua open --print                print an address that signs a browser in, once
   interlingua open --hub https://hub.example --token TOKEN --print   the same for a remote hub")]
     Open(OpenArguments),
+    /// Check whether a running hub is ready, for scripts and the health checks of containers
+    #[command(after_help = "\
+Examples:
+  interlingua health                                ask the hub in ./data
+  interlingua health --data /data                   ask the hub of this data directory
+  interlingua health --hub https://hub.example      ask a remote hub
+
+Needs no token. Exits with 0 if the hub is ready, 1 if it runs and cannot store anything or is
+stopping, 4 if no hub answers.")]
+    Health(ListArguments),
     /// List the peers that you can call through the hub
     Peers(ListArguments),
     /// List devices with their state, or show one and its last day
@@ -146,7 +156,8 @@ Exits with 3 if there is a problem.")]
         after_help = "\
 Examples:
   interlingua import massgen.yaml > hub.yaml         convert agents and team of MassGen
-  interlingua import .cursor/mcp.json > hub.yaml     convert the MCP servers of an editor
+  interlingua import ~/.cursor/mcp.json -o hub.yaml  convert the MCP servers of an editor
+  interlingua connect cursor --write --replace       have the editor use the hub instead of them
 
 Reports what became of every key on stderr. Runs nothing that the file names, and copies no secret.
 Exits with 3 if the result needs changes before a hub reads it."
@@ -171,6 +182,7 @@ Examples:
   interlingua connect claude-desktop                 print what to add, and to which file
   interlingua connect cursor --write                 add it to the file
   interlingua connect vscode -c hub.yaml --write     start the hub with this file
+  interlingua connect cursor --write --replace       also remove the servers that hub.yaml has
   interlingua connect claude-code --hub http://127.0.0.1:7447    use a running hub")]
     Connect(ConnectArguments),
     /// Print a shell completion script

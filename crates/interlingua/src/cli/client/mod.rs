@@ -29,6 +29,8 @@ use interlingua_api::view::{ErrorBody, FieldView};
 
 /// No answer to a command is larger, streams aside.
 const LIMIT: usize = 64 << 20;
+/// No sentence is longer.
+const SHORT: usize = 4 << 10;
 /// No file of a result is larger.
 const LARGEST: usize = 1 << 30;
 /// Where a hub keeps its data when nobody says otherwise.
@@ -114,6 +116,18 @@ impl Client {
         }
         let said: serde_json::Value = read(&answer.whole(LIMIT).await?)?;
         Ok(Some(super::screen::plain(said["error"]["message"].as_str().unwrap_or("there is no view of this name"))))
+    }
+
+    /// Is the hub ready? If not, why. Nobody needs a credential to ask.
+    pub(super) async fn unready(&self) -> Result<Option<String>, Failure> {
+        let answer = self.exchange(Method::GET, "/readyz", None, "text/plain", &Extras::default()).await?;
+        if answer.status.is_success() {
+            return Ok(None);
+        }
+        let status = answer.status;
+        let said = answer.whole(SHORT).await.unwrap_or_default();
+        let said = super::screen::plain(String::from_utf8_lossy(&said).trim());
+        Ok(Some(if said.is_empty() { format!("the hub answered {status}") } else { said }))
     }
 
     async fn send(

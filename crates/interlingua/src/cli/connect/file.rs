@@ -1,5 +1,5 @@
-//! In-place JSON edit: puts one entry into a JSON file of another program. Everything else in the file is preserved byte for byte; a file
-//! that is not plain JSON is not changed. The new file replaces the old one atomically.
+//! In-place JSON edit: puts one entry into a JSON file of another program, and removes entries that are named. Everything else in the file is
+//! preserved byte for byte; a file that is not plain JSON is not changed. The new file replaces the old one atomically.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,6 +14,8 @@ use crate::cli::{Exit, Failure};
 
 /// A settings file larger than this is none.
 const LARGEST: u64 = 16 << 20;
+/// How many copies of one file may be beside it.
+const MOST_COPIES: usize = 100;
 
 type Object = IndexMap<String, Box<RawValue>>;
 
@@ -25,21 +27,42 @@ pub(super) enum Change {
     None,
 }
 
-/// Puts `entry` under `key`, `name`.
-pub(super) fn put(file: &Path, key: &str, name: &str, entry: &Value) -> Result<Change, Failure> {
+/// The entry that a list of servers gets, and entries that it loses.
+#[derive(Debug)]
+pub(super) struct Edit<'a> {
+    pub(super) name: &'a str,
+    pub(super) entry: &'a Value,
+    pub(super) without: &'a [String],
+}
+
+/// What was done to a file.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) change: Change,
+    /// The file as it was, where entries were removed from it.
+    pub(super) copy: Option<PathBuf>,
+}
+
+/// Edits the list under `key`.
+pub(super) fn put(file: &Path, key: &str, edit: &Edit<'_>) -> Result<Done, Failure> {
     // A link stays one: what it leads to is changed.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
     let old = read(&file)?;
-    let (new, change) = with(old.as_deref().unwrap_or("{}"), key, name, entry)
+    let (new, change) = with(old.as_deref().unwrap_or("{}"), key, edit)
         .map_err(|why| failure(&file, &format!("{why}; it is left as it is, add what `connect` prints by hand")))?;
+    let unwritten = |error: &std::io::Error| failure(&file, &format!("cannot be written: {}", error.kind()));
+    let copy = match old.filter(|_| change != Change::None && !edit.without.is_empty()) {
+        Some(old) => Some(keep(&file, &old).map_err(|error| unwritten(&error))?),
+        None => None,
+    };
     if change != Change::None {
-        replace(&file, &new).map_err(|error| failure(&file, &format!("cannot be written: {}", error.kind())))?;
+        replace(&file, &new).map_err(|error| unwritten(&error))?;
     }
-    Ok(change)
+    Ok(Done { change, copy })
 }
 
 /// The text with the entry in it.
-pub(super) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<(String, Change), String> {
+pub(super) fn with(text: &str, key: &str, edit: &Edit<'_>) -> Result<(String, Change), String> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let mut whole: Object = serde_json::from_str(text).map_err(|error| format!("is not plain JSON ({error})"))?;
     let mut servers: Object = match whole.get(key) {
@@ -48,17 +71,40 @@ pub(super) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<(
         }
         None => Object::new(),
     };
-    let before = servers.get(name).map(|old| serde_json::from_str::<Value>(old.get()));
+    let listed = servers.len();
+    servers.retain(|name, _| name == edit.name || !edit.without.contains(name));
+    let before = servers.get(edit.name).map(|old| serde_json::from_str::<Value>(old.get()));
     let change = match before {
-        Some(Ok(old)) if old == *entry => return Ok((text.to_owned(), Change::None)),
+        Some(Ok(old)) if old == *edit.entry && servers.len() == listed => return Ok((text.to_owned(), Change::None)),
         Some(_) => Change::Replaced,
         None => Change::Added,
     };
-    servers.insert(name.to_owned(), written(entry)?);
+    servers.insert(edit.name.to_owned(), written(edit.entry)?);
     whole.insert(key.to_owned(), around(&servers)?);
     let mut new = serde_json::to_string_pretty(&whole).map_err(|error| error.to_string())?;
     new.push('\n');
     Ok((new, change))
+}
+
+/// A copy beside the file, under a name that is free. There may be credentials in it.
+fn keep(file: &Path, text: &str) -> std::io::Result<PathBuf> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let names = std::iter::once(format!("{name}.before-interlingua"));
+    let names = names.chain((2..=MOST_COPIES).map(|number| format!("{name}.before-interlingua-{number}")));
+    let mut taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+    for name in names {
+        let copy = file.with_file_name(name);
+        match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&copy) {
+            Ok(mut out) => {
+                out.write_all(text.as_bytes())?;
+                out.sync_all()?;
+                return Ok(copy);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => taken = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(taken)
 }
 
 /// The entry as it is written two levels deep, two spaces a level.
@@ -74,7 +120,8 @@ fn around(servers: &Object) -> Result<Box<RawValue>, String> {
     RawValue::from_string(format!("{{{}\n  }}", entries.join(","))).map_err(|error| error.to_string())
 }
 
-fn read(file: &Path) -> Result<Option<String>, Failure> {
+/// The text of a file, if it is there.
+pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
     match fs::metadata(file) {
         Ok(about) if about.len() > LARGEST => Err(failure(file, "is too large for a settings file")),
         Ok(_) => {

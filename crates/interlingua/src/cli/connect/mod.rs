@@ -3,18 +3,25 @@
 //! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to the hub that
 //! holds the data directory, or becomes one. With `--hub` the client gets a running hub's address instead, and a token of its own that the
 //! hub makes for it: it may call, and cannot approve. The Owner's token is never given to a client. [`clients`] knows the file and format
-//! of each client; [`mod@file`] changes a file of another program.
+//! of each client; [`handover`] what a client's own servers mean for the hub; [`mod@file`] changes a file of another program.
 
 mod clients;
 mod file;
+mod handover;
+mod present;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use interlingua_model::Secret;
 use serde_json::{Value, json};
 
 pub use clients::Client;
+use file::Edit;
+use handover::{ClientList, Handover};
+pub(super) use present::{Present, present};
 
 use super::arguments::{ConnectArguments, HubArguments};
 use super::screen::Screen;
@@ -23,12 +30,14 @@ use crate::config::{self, Config, Overrides};
 
 /// Where a hub without a file keeps its data.
 const DATA: &str = "data";
+/// The configuration of a directory, if nobody names another.
+const CONFIGURATION: &str = "hub.yaml";
 
 /// How a client reaches the hub.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Way {
-    /// It starts this program.
-    Program { command: String, args: Vec<String> },
+    /// It starts this program, with these variables.
+    Program { command: String, args: Vec<String>, env: BTreeMap<String, Secret> },
     /// It opens this address, and shows this token.
     Address { url: String, token: String },
 }
@@ -36,39 +45,105 @@ enum Way {
 pub(super) async fn connect(arguments: &ConnectArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.json };
     let place = place(arguments)?;
-    let way = way(arguments).await?;
+    let config = configuration(arguments)?;
+    let handover = handed_over(arguments, &place, config.as_deref())?;
+    // What is printed may be copied anywhere: credentials are written to the client's own file only.
+    let env = if arguments.write { handover.env.clone() } else { BTreeMap::new() };
+    let way = way(arguments, config.as_deref(), env).await?;
     let entry = arguments.client.entry(&way).ok_or_else(|| no_address(arguments.client))?;
     if arguments.write {
-        return write(screen, arguments, &place, &entry);
+        write(screen, arguments, &place, &entry, &handover)?;
+    } else {
+        print(screen, arguments, &place, &entry, &handover)?;
     }
-    let snippet = arguments.client.snippet(&arguments.name, &entry);
-    if screen.json {
-        screen.value(&json!({ "client": arguments.client.title(), "file": place, "snippet": snippet }))?;
-        return Ok(Exit::Done);
+    if let (Some(config), None) = (&config, &arguments.config) {
+        screen.note(&format!("The hub is started with {}.", config.display()));
     }
-    screen.note(&format!("{} reads {}. Add this to it, or run again with --write:", title(arguments), place.display()));
-    screen.say(&snippet)?;
+    if let (Some(config), Some(problems)) = (&config, &handover.problems) {
+        let title = title(arguments);
+        screen.note(&format!("as {title} starts it, {} is not valid:\n{problems}", config.display()));
+        screen.note(&format!("Set what is missing in the environment of {title}."));
+    }
     Ok(Exit::Done)
 }
 
-fn write(screen: Screen, arguments: &ConnectArguments, place: &Path, entry: &Value) -> Result<Exit, Failure> {
+/// `-c`, else the configuration of this directory, where nothing else says which hub is meant.
+fn configuration(arguments: &ConnectArguments) -> Result<Option<PathBuf>, Failure> {
+    match &arguments.config {
+        Some(file) => there(file).map(Some),
+        None if arguments.hub.is_some() || arguments.data.is_some() => Ok(None),
+        None => Path::new(CONFIGURATION).is_file().then(|| there(Path::new(CONFIGURATION))).transpose(),
+    }
+}
+
+fn handed_over(arguments: &ConnectArguments, place: &Path, config: Option<&Path>) -> Result<Handover, Failure> {
+    let Some(config) = config else { return Ok(Handover::default()) };
+    let text = file::read(place)?;
+    let list = text.as_deref().zip(arguments.client.key());
+    let list = list.map(|(text, key)| ClientList { text, key, own: &arguments.name });
+    Ok(handover::of(config, list))
+}
+
+fn print(
+    screen: Screen,
+    arguments: &ConnectArguments,
+    place: &Path,
+    entry: &Value,
+    handover: &Handover,
+) -> Result<(), Failure> {
+    let snippet = arguments.client.snippet(&arguments.name, entry);
+    if screen.json {
+        return screen.value(&json!({ "client": title(arguments), "file": place, "snippet": snippet }));
+    }
+    screen.note(&format!("{} reads {}. Add this to it, or run again with --write:", title(arguments), place.display()));
+    screen.say(&snippet)?;
+    if !handover.env.is_empty() {
+        let names: Vec<&str> = handover.env.keys().map(String::as_str).collect();
+        screen.note(&format!("With --write the entry also sets {}, as the file does now.", names.join(", ")));
+    }
+    Ok(())
+}
+
+fn write(
+    screen: Screen,
+    arguments: &ConnectArguments,
+    place: &Path,
+    entry: &Value,
+    handover: &Handover,
+) -> Result<(), Failure> {
     let Some(key) = arguments.client.key() else {
         let why = format!("{} keeps its settings in a form this program does not change", title(arguments));
         return Err(Failure::new(Exit::Usage, format!("{why}; add what `connect` prints to {}", place.display())));
     };
-    let changed = file::put(place, key, &arguments.name, entry)?;
-    let done = match changed {
+    let without = if arguments.replace { handover.covered.as_slice() } else { &[] };
+    let done = file::put(place, key, &Edit { name: &arguments.name, entry, without })?;
+    let change = match done.change {
         file::Change::Added => "added",
         file::Change::Replaced => "replaced",
         file::Change::None => "was there already",
     };
     if screen.json {
-        screen.value(&json!({ "client": title(arguments), "file": place, "entry": arguments.name, "change": done }))?;
-    } else {
-        screen.say(&format!("{}: `{}` {done}", place.display(), arguments.name))?;
-        screen.note(&format!("Start {} again, and it will find the hub.", title(arguments)));
+        return screen.value(&json!({
+            "client": title(arguments), "file": place, "entry": arguments.name, "change": change,
+            "removed": without, "copy": done.copy,
+        }));
     }
-    Ok(Exit::Done)
+    screen.say(&format!("{}: `{}` {change}", place.display(), arguments.name))?;
+    if let Some(copy) = &done.copy {
+        let copy = copy.display();
+        screen.say(&format!(
+            "removed from its list, because the hub has them: {}; the file as it was: {copy}",
+            without.join(", ")
+        ))?;
+    } else if !handover.covered.is_empty() {
+        let names = handover.covered.join(", ");
+        screen.note(&format!(
+            "{} starts these itself too, so that it lists their tools twice: {names}. With --replace they are removed from its list.",
+            title(arguments)
+        ));
+    }
+    screen.note(&format!("Start {} again, and it will find the hub.", title(arguments)));
+    Ok(())
 }
 
 fn title(arguments: &ConnectArguments) -> &'static str {
@@ -80,7 +155,11 @@ fn no_address(client: Client) -> Failure {
     Failure::new(Exit::Usage, format!("{title} cannot be given an address in its file; leave --hub away"))
 }
 
-async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
+async fn way(
+    arguments: &ConnectArguments,
+    config: Option<&Path>,
+    env: BTreeMap<String, Secret>,
+) -> Result<Way, Failure> {
     if let Some(hub) = &arguments.hub {
         if !arguments.client.takes_address() {
             return Err(no_address(arguments.client));
@@ -96,16 +175,16 @@ async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
         Failure::new(Exit::Failed, format!("where this program is, is not known: {}", error.kind()))
     })?;
     let mut args = vec!["mcp".to_owned()];
-    if let Some(config) = &arguments.config {
-        args.extend(["-c".to_owned(), text(&there(config)?)?]);
+    if let Some(config) = config {
+        args.extend(["-c".to_owned(), text(config)?]);
     }
     // Without a file the hub is the one of `./data`: of this folder, and not of whichever the client starts it in.
-    let data = arguments.data.as_deref().or(arguments.config.is_none().then_some(Path::new(DATA)));
+    let data = arguments.data.as_deref().or(config.is_none().then_some(Path::new(DATA)));
     if let Some(data) = data {
         args.extend(["--data".to_owned(), text(&absolute(data)?)?]);
     }
     if let Some(view) = &arguments.view {
-        match &arguments.config {
+        match config {
             Some(file) => view::of_config(&loaded(file)?, view)?,
             None => view::of_hub(&HubArguments { data: data.map(Path::to_path_buf), ..HubArguments::default() }, view)
                 .await
@@ -113,7 +192,7 @@ async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
         }
         args.extend(["--view".to_owned(), view.clone()]);
     }
-    Ok(Way::Program { command: text(&program)?, args })
+    Ok(Way::Program { command: text(&program)?, args, env })
 }
 
 fn loaded(file: &Path) -> Result<Config, Failure> {
@@ -170,13 +249,7 @@ fn place(arguments: &ConnectArguments) -> Result<PathBuf, Failure> {
     if let Some(file) = &arguments.file {
         return absolute(file);
     }
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let homes = clients::Homes {
-        home: variable("HOME").or_else(|| variable("USERPROFILE")),
-        settings: variable("XDG_CONFIG_HOME"),
-        project: std::env::current_dir().ok(),
-    };
-    arguments.client.place(&homes).ok_or_else(|| {
+    arguments.client.place(&clients::Homes::here()).ok_or_else(|| {
         Failure::new(Exit::Usage, "where your home directory is, is not known: name the client's file with --file")
     })
 }

@@ -1,16 +1,29 @@
 //! The configuration of clients, and what happens to their files.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
+use interlingua_model::Secret;
 use serde_json::{Value, json};
 
 use super::Way;
 use super::clients::{Client, Homes};
-use super::file::{Change, put, with};
+use super::file::{self, Change, Edit};
+use super::handover::{self, ClientList};
 
 fn program() -> Way {
-    Way::Program { command: "/opt/interlingua".into(), args: vec!["mcp".into(), "-c".into(), "/etc/hub.yaml".into()] }
+    let args = vec!["mcp".into(), "-c".into(), "/etc/hub.yaml".into()];
+    Way::Program { command: "/opt/interlingua".into(), args, env: BTreeMap::new() }
+}
+
+/// Puts an entry and removes nothing.
+fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<(String, Change), String> {
+    file::with(text, key, &Edit { name, entry, without: &[] })
+}
+
+fn put(place: &Path, key: &str, name: &str, entry: &Value) -> Result<Change, crate::cli::Failure> {
+    file::put(place, key, &Edit { name, entry, without: &[] }).map(|done| done.change)
 }
 
 #[test]
@@ -21,7 +34,8 @@ fn every_client_has_a_file_and_can_start_the_program() {
         let place = client.place(&homes).expect("a place");
         assert!(place.starts_with("/srv/ada") || place.starts_with("/srv/here"), "{client:?}: {}", place.display());
         let entry = client.entry(&program()).expect("every client can start a program");
-        assert_eq!(entry["command"], "/opt/interlingua", "{client:?}");
+        let command = if *client == Client::Goose { &entry["cmd"] } else { &entry["command"] };
+        assert_eq!(command, "/opt/interlingua", "{client:?}");
         assert_eq!(entry["args"], json!(["mcp", "-c", "/etc/hub.yaml"]), "{client:?}");
         assert!(client.snippet("interlingua", &entry).contains("/opt/interlingua"), "{client:?}");
     }
@@ -43,6 +57,10 @@ fn an_address_is_spelled_as_each_client_wants_it() {
     let snippet = Client::Codex.snippet("interlingua", &codex);
     assert!(snippet.contains(r#"http_headers = { Authorization = "Bearer ilg_1" }"#), "{snippet}");
     assert_eq!(Client::ClaudeCode.caller(), "claude-code");
+    assert_eq!(spelled(Client::LmStudio), Some(json!({"url": url, "headers": shown})));
+    assert_eq!(spelled(Client::Cline), Some(json!({"type": "streamableHttp", "url": url, "headers": shown})));
+    assert_eq!(spelled(Client::Junie), None);
+    assert!(!Client::Junie.takes_address());
 }
 
 #[test]
@@ -125,4 +143,121 @@ fn a_link_stays_a_link_and_rights_stay_as_they_were() {
     let about = std::fs::metadata(&real).expect("there");
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
     assert!(about.len() > 2);
+}
+
+#[test]
+fn variables_of_the_entry_are_spelt_as_each_client_wants_them() {
+    let env = BTreeMap::from([("API_KEY".to_owned(), Secret::new("k1"))]);
+    let way = Way::Program { command: "/opt/interlingua".into(), args: vec!["mcp".into()], env };
+    for client in Client::value_variants() {
+        let entry = client.entry(&way).expect("an entry");
+        let key = if *client == Client::Goose { "envs" } else { "env" };
+        assert_eq!(entry[key], json!({"API_KEY": "k1"}), "{client:?}");
+    }
+    let codex = Client::Codex.entry(&way).expect("an entry");
+    assert!(Client::Codex.snippet("hub", &codex).contains("env = { API_KEY = \"k1\" }"));
+    let goose = Client::Goose.entry(&way).expect("an entry");
+    let snippet = Client::Goose.snippet("hub", &goose);
+    assert!(snippet.starts_with("extensions:\n  hub:\n    name: Interlingua\n    type: stdio\n"), "{snippet}");
+    assert!(!format!("{way:?}").contains("k1"), "a credential is never printed");
+}
+
+#[test]
+fn entries_are_removed_by_name_and_a_copy_of_the_file_is_kept_each_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("mcp.json");
+    let old =
+        r#"{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b", "env": {"KEY": "k"}}, "c": {"url": "c"}}}"#;
+    let entry = json!({"command": "hub"});
+    let without = ["a".to_owned(), "b".to_owned(), "hub".to_owned()];
+    let edit = Edit { name: "hub", entry: &entry, without: &without };
+    for copy in ["mcp.json.before-interlingua", "mcp.json.before-interlingua-2"] {
+        std::fs::write(&place, old).expect("written");
+        let done = file::put(&place, "mcpServers", &edit).expect("plain JSON");
+        assert_eq!((done.change, done.copy.as_deref()), (Change::Added, Some(folder.path().join(copy).as_path())));
+        let new: Value = serde_json::from_slice(&std::fs::read(&place).expect("there")).expect("JSON");
+        assert_eq!(new, json!({"mcpServers": {"c": {"url": "c"}, "hub": {"command": "hub"}}}));
+        assert_eq!(std::fs::read_to_string(folder.path().join(copy)).expect("a copy"), old);
+    }
+    // There is nothing left to remove: nothing is written, and no further copy is made.
+    let again = file::put(&place, "mcpServers", &edit).expect("plain JSON");
+    assert_eq!((again.change, again.copy), (Change::None, None));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 3);
+}
+
+/// The file of a client with two servers, one of which has a credential and one a name with a dot.
+const CLIENT: &str = r#"{"mcpServers": {
+    "git.hub": {"command": "github-server", "args": ["--all"], "env": {"API_KEY": "of github", "LEVEL": "info"}},
+    "notes": {"url": "https://notes.example/mcp", "headers": {"Authorization": "Bearer of notes"}},
+    "search": {"command": "search-server", "env": {"API_KEY": "of search"}},
+    "interlingua": {"command": "/opt/interlingua", "args": ["mcp", "-c", "/etc/hub.yaml"], "env": {"OTHER": "mine"}}
+}}"#;
+
+/// A configuration in a folder of its own, and what a client with [`CLIENT`] hands over to it.
+fn handed_over(yaml: &str) -> handover::Handover {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("hub.yaml");
+    std::fs::write(&config, yaml).expect("written");
+    handover::of(&config, Some(ClientList { text: CLIENT, key: "mcpServers", own: "interlingua" }))
+}
+
+#[test]
+fn what_was_imported_is_covered_and_gets_its_credentials() {
+    let imported = crate::cli::import::convert(CLIENT).expect("servers");
+    let yaml = crate::cli::import::yaml(&imported.config);
+    assert!(!yaml.contains("interlingua"), "the hub is no peer of itself: {yaml}");
+    let all = handed_over(&yaml);
+    assert_eq!(all.covered, ["git.hub", "notes", "search"]);
+    assert_eq!(all.problems, None, "{yaml}");
+    let given: Vec<(&str, Option<&str>)> = all.env.iter().map(|(name, value)| (name.as_str(), value.text())).collect();
+    assert_eq!(
+        given,
+        [
+            ("API_KEY", Some("of github")),
+            ("NOTES_AUTHORIZATION", Some("Bearer of notes")),
+            ("SEARCH_API_KEY", Some("of search")),
+        ],
+        "two servers have a variable of the same name and another value"
+    );
+}
+
+#[test]
+fn what_the_configuration_has_not_is_neither_covered_nor_handed_over() {
+    let changed = handed_over(
+        "peers: { github: { mcp: { command: github-server, args: [--some], env: { API_KEY: \"${API_KEY}\", LEVEL: info } } } }\n",
+    );
+    assert_eq!(changed.covered, [""; 0], "other arguments are another server");
+    assert_eq!(changed.env.keys().collect::<Vec<_>>(), ["API_KEY"]);
+    let renamed = handed_over(
+        "peers: { code: { mcp: { command: github-server, args: [--all], env: { API_KEY: \"${API_KEY}\", LEVEL: info } } } }\n",
+    );
+    assert_eq!(renamed.covered, ["git.hub"], "whatever the peer is called");
+    let kept = handed_over("hub: { name: \"${OTHER}\" }\n");
+    let given: Vec<_> = kept.env.iter().map(|(name, value)| (name.as_str(), value.text())).collect();
+    assert_eq!(given, [("OTHER", Some("mine"))], "what the entry sets already stays");
+    let missing = handed_over("hub: { name: \"${NOBODY_SETS_THIS}\" }\n");
+    assert!(missing.problems.is_some_and(|told| told.contains("NOBODY_SETS_THIS")));
+}
+
+#[test]
+fn attack_a_clients_file_that_is_no_list_of_servers_stops_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("hub.yaml");
+    std::fs::write(&config, "hub: { name: mine }\n").expect("written");
+    let large = format!(r#"{{"mcpServers": {{"a": {{"command": "{}"}}}}}}"#, "x".repeat(2 << 20));
+    let deep = "[".repeat(100_000);
+    for text in [
+        "[]",
+        "null",
+        "1",
+        "{",
+        r#"{"mcpServers": []}"#,
+        r#"{"mcpServers": {"a": 1, "b": null, "c": []}}"#,
+        &large,
+        &deep,
+    ] {
+        let list = ClientList { text, key: "mcpServers", own: "interlingua" };
+        let handed = handover::of(&config, Some(list));
+        assert!(handed.covered.is_empty() && handed.env.is_empty() && handed.problems.is_none(), "{handed:?}");
+    }
 }

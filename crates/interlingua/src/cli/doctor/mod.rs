@@ -1,6 +1,7 @@
 //! `doctor`: checks whether a hub can run on this machine with this configuration. The checks leave nothing behind. Each problem is
-//! reported with a fix.
+//! reported with a fix. What works and could be better is reported with the command or the key that makes it so ([`advice`]).
 
+mod advice;
 mod peers;
 
 use std::io::ErrorKind;
@@ -30,6 +31,8 @@ const EARLIEST: u64 = 1_735_689_600;
 #[serde(rename_all = "lowercase")]
 enum Verdict {
     Good,
+    /// It works, and something would make it better.
+    Better,
     Warning,
     Bad,
 }
@@ -83,6 +86,7 @@ fn show(screen: Screen, findings: &[Finding]) -> Result<(), Failure> {
     for finding in findings {
         let mark = match finding.verdict {
             Verdict::Good => "ok",
+            Verdict::Better => "better",
             Verdict::Warning => "warning",
             Verdict::Bad => "BAD",
         };
@@ -107,6 +111,7 @@ fn machine(config: &Config) -> Vec<Finding> {
     findings.extend(tools(config));
     findings.push(browser(config));
     findings.extend(peers::peers(config));
+    findings.extend(advice::advice(config));
     findings
 }
 
@@ -155,7 +160,7 @@ fn browser(config: &Config) -> Finding {
             }
         }
         (Err(problem), true) => finding("browser", Verdict::Bad, problem.to_string()),
-        (Err(problem), false) => finding("browser", Verdict::Warning, format!("{problem}; only websites need it")),
+        (Err(problem), false) => finding("browser", Verdict::Better, format!("{problem}; only websites need it")),
     }
 }
 
@@ -191,7 +196,11 @@ fn encryption(config: &Config) -> Finding {
     let Some(encryption) = &config.store.encryption else {
         return match wrapped {
             true => finding("encryption", Verdict::Bad, "the data directory is encrypted: store.encryption is wanted"),
-            false => finding("encryption", Verdict::Good, "off: what is kept is readable to who reads the disk"),
+            false => finding(
+                "encryption",
+                Verdict::Better,
+                "off: whoever reads the disk reads what the hub stores; `store.encryption` encrypts it",
+            ),
         };
     };
     match &encryption.key {

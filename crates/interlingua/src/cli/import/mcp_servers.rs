@@ -1,5 +1,7 @@
 //! Conversion of the tool servers that an editor or a chat program is configured with: `mcpServers` (Claude Desktop, Cursor and most others),
-//! `servers` of `mcp.json` (VS Code), or the same below `mcp` in its settings.
+//! `servers` of `mcp.json` (VS Code), the same below `mcp` in its settings, or `context_servers` (Zed).
+
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +9,8 @@ use super::values::{is_secret, literal, variable, with_references};
 use super::{Conversion, Unreadable, join, named};
 
 /// Where servers stand in a file.
-const PLACES: [&[&str]; 4] = [&["mcpServers"], &["servers"], &["mcp", "servers"], &["mcp", "mcpServers"]];
+const PLACES: [&[&str]; 5] =
+    [&["mcpServers"], &["servers"], &["mcp", "servers"], &["mcp", "mcpServers"], &["context_servers"]];
 
 /// How many servers one file may have.
 const MOST: usize = 1_000;
@@ -45,6 +48,10 @@ pub(super) fn server(conversion: &mut Conversion, path: &str, name: &str, server
         conversion.left(path, "it is disabled");
         return None;
     }
+    if is_hub(server) {
+        conversion.left(path, "it is a hub of this program");
+        return None;
+    }
     let peer = match conversion.peer(&named(name, "tools"), server) {
         Ok(peer) => peer,
         Err(same) => {
@@ -65,8 +72,8 @@ pub(super) fn server(conversion: &mut Conversion, path: &str, name: &str, server
             "url" | "serverUrl" | "httpUrl" => text(value).map(|text| ("url", text)),
             "cwd" => text(value).map(|text| ("directory", text)),
             "args" => texts(value).map(|texts| ("args", texts)),
-            "env" => secrets(conversion, &at, "", value).map(|env| ("env", env)),
-            "headers" => secrets(conversion, &at, &peer, value).map(|headers| ("headers", headers)),
+            "env" => secrets(conversion, (&at, &peer), Field::Variable, value).map(|env| ("env", env)),
+            "headers" => secrets(conversion, (&at, &peer), Field::Header, value).map(|headers| ("headers", headers)),
             "allowedTools" | "includeTools" | "allowed_tools" | "tools" if value.is_array() => {
                 beside(conversion, &mut below, &peer, (&at, "allow"), texts(value));
                 continue;
@@ -101,6 +108,12 @@ pub(super) fn server(conversion: &mut Conversion, path: &str, name: &str, server
     if mcp.contains_key("command") == mcp.contains_key("url") {
         conversion.left(path, "a server has a `command` or a `url`, and not both");
         return None;
+    }
+    if !mcp.contains_key("directory") && [mcp.get("command"), mcp.get("args")].into_iter().flatten().any(is_relative) {
+        // Whoever starts the hub, from wherever: a relative path leads to the same file.
+        mcp.insert("directory".into(), ".".into());
+        let text = format!("paths of peers.{peer} that are relative start at the folder of the hub's configuration");
+        conversion.note(format!("{path}.cwd"), text);
     }
     conversion.kept(path, format!("peers.{peer}"));
     below["mcp"] = mcp.into();
@@ -144,9 +157,31 @@ fn texts(value: &Value) -> Option<Value> {
     Some(texts.into())
 }
 
-/// Values of which some are credentials. A credential that stands in the file is not copied: the hub reads it from its environment. `of` makes
-/// the name of its variable unique where the field's own does not.
-fn secrets(conversion: &mut Conversion, path: &str, of: &str, values: &Value) -> Option<Value> {
+/// What `connect` writes: as a peer it would be a hub before itself.
+pub(in crate::cli) fn is_hub(server: &Value) -> bool {
+    let program = server["command"].as_str().and_then(|command| Path::new(command).file_stem());
+    program.is_some_and(|name| name == "interlingua") && server["args"][0] == "mcp"
+}
+
+/// Does a text, or one of a list, name a file from where the program is started?
+fn is_relative(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.starts_with("./") || text.starts_with("../"),
+        Value::Array(items) => items.iter().any(is_relative),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+/// Where a credential stands. The name of a variable is known to the program that reads it; the name of a header says nothing without its
+/// server.
+#[derive(Debug, Clone, Copy)]
+enum Field {
+    Variable,
+    Header,
+}
+
+/// Values of which some are credentials. A credential that stands in the file is not copied: the hub reads it from its environment.
+fn secrets(conversion: &mut Conversion, (path, peer): (&str, &str), field: Field, values: &Value) -> Option<Value> {
     let mut new = Map::new();
     for (name, value) in values.as_object()? {
         let at = join(path, name);
@@ -164,7 +199,12 @@ fn secrets(conversion: &mut Conversion, path: &str, of: &str, values: &Value) ->
                 continue;
             }
             Some(_) if is_secret(name) && !plain.contains("${") && !plain.is_empty() => {
-                let variable = if of.is_empty() { variable(name) } else { variable(&format!("{of}_{name}")) };
+                let of_peer = variable(&format!("{peer}_{name}"));
+                let first = match field {
+                    Field::Variable => variable(name),
+                    Field::Header => of_peer.clone(),
+                };
+                let variable = conversion.credential([first, of_peer], &plain);
                 let text =
                     format!("kept as a reference, the secret is not copied: set {variable} in the hub's environment");
                 conversion.note(&at, text);

@@ -1,15 +1,16 @@
 //! `import`: prints a configuration of another program as a configuration of the hub, and says of every key of the file what became of it.
 //!
 //! It reads configurations of MassGen ([`massgen`]) and the tool servers of editors and chat programs ([`mcp_servers`]). It runs nothing that a
-//! file names and opens no connection. Credentials that stand in a file are not copied: they become references to the environment.
+//! file names and opens no connection. Credentials that stand in a file are not copied: they become references to the environment. `connect`
+//! uses the same conversion to find out which servers of a client a configuration has already.
 
 mod massgen;
 mod mcp_servers;
 mod values;
 mod write;
 
-use std::collections::HashMap;
-use std::io::Read;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Write as _};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -19,7 +20,9 @@ use super::screen::{Screen, plain};
 use super::{Exit, Failure};
 use crate::config::{self, Overrides, load_text};
 use interlingua_hub::names::is_reserved;
+use interlingua_model::Secret;
 use interlingua_settings::nearest;
+pub(super) use mcp_servers::is_hub;
 pub use write::yaml;
 
 /// A larger file is no configuration.
@@ -35,6 +38,8 @@ pub struct Imported {
     pub config: Value,
     /// By the path of the key in the old file.
     pub fates: Vec<(String, Fate)>,
+    /// What the old file says and the new one only refers to, by the variable that stands for it. It is printed nowhere.
+    pub credentials: BTreeMap<String, Secret>,
 }
 
 /// What became of a key.
@@ -68,19 +73,38 @@ pub(super) fn import(arguments: &ImportArguments) -> Result<Exit, Failure> {
     let imported = read(file)?;
     let screen = Screen::people();
     let written = yaml(&imported.config);
-    screen.say(written.trim_end())?;
+    match &arguments.output {
+        Some(output) => save(output, &written)?,
+        None => screen.say(written.trim_end())?,
+    }
     for (path, fate) in &imported.fates {
         screen.note(&plain(&format!("{path}: {fate}")));
     }
     // Every variable has a value here: what is checked is the file, not this machine.
     let filled = |_: &str| Some("value".to_owned());
-    match load_text(&written, Path::new("imported.yaml"), &Overrides::default(), &filled) {
-        Ok(_) => Ok(Exit::Done),
-        Err(rejected) => Err(Failure::new(
-            Exit::Configuration,
-            format!("the printed configuration needs your changes before a hub reads it:\n{rejected}"),
-        )),
+    if let Err(rejected) = load_text(&written, Path::new("imported.yaml"), &Overrides::default(), &filled) {
+        let text = format!("the configuration needs your changes before a hub reads it:\n{rejected}");
+        return Err(Failure::new(Exit::Configuration, text));
     }
+    if let Some(output) = &arguments.output {
+        let output = output.display();
+        screen.say(&format!("{output} is written"))?;
+        screen.note(&format!(
+            "next: `interlingua serve -c {output}` runs it; `interlingua connect CLIENT -c {output} --write` has a client start it"
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// Into a new file: what is there is somebody's work.
+fn save(output: &Path, text: &str) -> Result<(), Failure> {
+    let written = std::fs::File::create_new(output).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::new(Exit::Usage, format!("{} is there already: name another file", output.display()))
+        }
+        kind => Failure::new(Exit::Failed, format!("cannot write {}: {kind}", output.display())),
+    })
 }
 
 fn read(file: &Path) -> Result<Imported, Failure> {
@@ -89,14 +113,14 @@ fn read(file: &Path) -> Result<Imported, Failure> {
     let mut text = String::new();
     let opened = std::fs::File::open(file).map_err(|error| unreadable(&error))?;
     opened.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(bad("it has more than 1 MiB".into()));
-    }
     convert(&text).map_err(|error| bad(error.to_string()))
 }
 
 /// Reads the file of another program.
 pub fn convert(text: &str) -> Result<Imported, Unreadable> {
+    if text.len() as u64 > MAX_BYTES {
+        return Err(Unreadable("it has more than 1 MiB".into()));
+    }
     if nesting(text) > MAX_DEPTH {
         return Err(Unreadable(format!("it is nested deeper than {MAX_DEPTH} levels")));
     }
@@ -112,7 +136,11 @@ pub fn convert(text: &str) -> Result<Imported, Unreadable> {
         massgen::convert(&mut conversion, &file)?;
     }
     conversion.sweep(&file, "");
-    Ok(Imported { config: Value::Object(conversion.config), fates: conversion.fates })
+    Ok(Imported {
+        config: Value::Object(conversion.config),
+        fates: conversion.fates,
+        credentials: conversion.credentials,
+    })
 }
 
 fn values(value: &Value) -> usize {
@@ -171,6 +199,7 @@ fn without_remarks(text: &str) -> String {
 struct Conversion {
     config: Map<String, Value>,
     fates: Vec<(String, Fate)>,
+    credentials: BTreeMap<String, Secret>,
     /// Servers by the name of the peer that each became.
     servers: HashMap<String, Value>,
 }
@@ -249,6 +278,24 @@ impl Conversion {
             }
         }
         Ok(name.to_owned())
+    }
+
+    /// The variable for a credential: the first of these names, or one like the last, that stands for nothing else.
+    fn credential(&mut self, names: [String; 2], value: &str) -> String {
+        let value = Secret::new(value);
+        let last = names[1].clone();
+        let names = names.into_iter().chain((2..).map(|number| format!("{last}_{number}")));
+        for name in names {
+            match self.credentials.get(&name) {
+                Some(other) if *other != value => {}
+                Some(_) => return name,
+                None => {
+                    self.credentials.insert(name.clone(), value);
+                    return name;
+                }
+            }
+        }
+        last
     }
 
     /// This name, or one like it that is not in the section yet.

@@ -181,3 +181,38 @@ fn attack_files_that_are_too_deep_or_too_many_are_refused() {
         (1..9).map(|n| format!("l{n}: &l{n} [{}]\n", vec![format!("*l{}", n - 1); 10].join(", "))).collect();
     assert!(convert(&format!("l0: &l0 [ha]\n{laughs}agents: *l8\n")).is_err());
 }
+
+#[test]
+fn two_credentials_of_one_name_are_two_variables() {
+    let file = r#"{"mcpServers": {
+        "a": {"command": "a", "env": {"API_KEY": "1"}}, "b": {"command": "b", "env": {"API_KEY": "2"}},
+        "c": {"command": "c", "env": {"API_KEY": "1"}}}}"#;
+    let imported = imported(file);
+    let of = |peer: &str| imported.config["peers"][peer]["mcp"]["env"]["API_KEY"].clone();
+    assert_eq!([of("a"), of("b"), of("c")], [json!("${API_KEY}"), json!("${B_API_KEY}"), json!("${API_KEY}")]);
+    assert_eq!(imported.credentials.len(), 2);
+    assert!(!format!("{imported:?}").contains("\"1\""), "{imported:?}");
+}
+
+#[test]
+fn relative_paths_start_at_the_folder_of_the_configuration() {
+    let file = r#"{"mcpServers": {
+        "here": {"command": "node", "args": ["./server.js"]}, "there": {"command": "../server"},
+        "placed": {"command": "./server", "cwd": "/srv"}, "absolute": {"command": "node", "args": ["/srv/server.js"]}}}"#;
+    let imported = imported(file);
+    let directory = |peer: &str| imported.config["peers"][peer]["mcp"]["directory"].clone();
+    assert_eq!(
+        ["here", "there", "placed", "absolute"].map(directory),
+        [json!("."), json!("."), json!("/srv"), Value::Null]
+    );
+    assert!(fate(&imported, "mcpServers.here.cwd").to_string().contains("the folder of the hub's configuration"));
+}
+
+#[test]
+fn the_hub_itself_is_no_server_of_a_hub() {
+    let file = r#"{"mcpServers": {"interlingua": {"command": "/usr/bin/interlingua", "args": ["mcp", "--data", "/srv"]},
+        "other": {"command": "interlingua-notes", "args": ["mcp"]}}}"#;
+    let imported = imported(file);
+    assert_eq!(loaded(&imported).peers.keys().collect::<Vec<_>>(), ["other"]);
+    assert_eq!(fate(&imported, "mcpServers.interlingua"), &Fate::Left("it is a hub of this program".into()));
+}

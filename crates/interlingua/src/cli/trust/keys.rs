@@ -71,6 +71,10 @@ fn put_outer(screen: Screen, file: &Path) -> Result<Exit, Failure> {
         screen.value(&json!({ "file": file.display().to_string(), "keys": held }))?;
     } else {
         screen.say(&format!("{} has a new outer key, before {} older ones", file.display(), held - 1))?;
+        screen.note(&format!(
+            "a hub uses it if its configuration has `store: {{ encryption: {{ key: file:{} }} }}`",
+            file.display()
+        ));
         screen.note("once `interlingua keys list` names it first, the older ones may be taken out of the file");
     }
     Ok(Exit::Done)

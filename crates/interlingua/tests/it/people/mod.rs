@@ -2,6 +2,7 @@
 
 mod approvals;
 mod desktop;
+mod imported;
 mod place;
 mod terminal;
 mod told;

@@ -101,6 +101,15 @@ fn listed(page: &str) -> Events {
         .collect()
 }
 
+/// The events that a page lists, by name, and each of their fields: what alerts and searches name.
+pub(crate) fn with_fields(page: &str) -> BTreeSet<String> {
+    let lines = |(name, logged): (String, Logged)| {
+        let fields: Vec<String> = logged.fields.iter().map(|field| format!("{name} {field}")).collect();
+        std::iter::once(name).chain(fields)
+    };
+    listed(page).into_iter().flat_map(lines).collect()
+}
+
 /// What is written and not listed, listed and not written, or listed otherwise than it is written.
 fn differences(written: &Events, listed: &Events) -> Vec<String> {
     let mut found = Vec::new();

@@ -127,6 +127,10 @@ impl PeerSection for McpPeer {
         match (&self.command, &self.url) {
             (Some(command), None) => {
                 found.require(!command.trim().is_empty(), &format!("{path}.command"), "expected a program");
+                if command.trim().contains(char::is_whitespace) && !std::path::Path::new(command).exists() {
+                    let text = "there is no program of this name: its arguments belong into `args`";
+                    found.warn(format!("{path}.command"), text);
+                }
                 let signs_in = self.oauth.is_some() || self.credentials == McpCredentials::Caller;
                 let http_only = self.token.is_some() || !self.headers.is_empty() || self.ca.is_some() || signs_in;
                 found.require(
