@@ -28,6 +28,7 @@ pub mod openapi;
 mod page;
 mod protocol;
 pub mod refusal;
+mod routed;
 mod session;
 mod sites;
 mod tasks;
@@ -91,6 +92,8 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/confirmations/{id}", get(confirmations::read).post(confirmations::decide))
         .route("/api/conversations", get(lists::conversations))
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
+        .route("/api/sessions", get(routed::list))
+        .route("/api/sessions/{id}", get(routed::read))
         .route(session::PATH, get(session::read).post(session::begin).delete(session::end))
         .route("/api/session/tickets", post(session::ticket))
         .route("/api/sites/sessions", get(sites::sessions))

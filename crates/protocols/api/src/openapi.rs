@@ -8,8 +8,8 @@ use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
     ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
     NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
-    SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest, SiteSessionView,
-    SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
+    RoutedSessionView, SessionView, ShareRequest, SharedArtifactView, SignInRequest, SignInView, SignalRequest,
+    SiteSessionView, SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -284,6 +284,19 @@ fn exchanges() -> Vec<Operation> {
             schema::<PageView<ConversationView>>,
         ),
         delete("/api/conversations/{id}", "forget_conversation", "Delete a conversation and its content"),
+        page(
+            "/api/sessions",
+            "list_routed_sessions",
+            "List your sessions at `/nlip/route`",
+            PAGE,
+            schema::<PageView<RoutedSessionView>>,
+        ),
+        get(
+            "/api/sessions/{id}",
+            "read_routed_session",
+            "Read a session: its last messages, the keys of its context, its notifications",
+            schema::<RoutedSessionView>,
+        ),
     ]
 }
 
@@ -503,6 +516,7 @@ mod tests {
             "exchanges",
             "tasks",
             "conversations",
+            "sessions",
             "confirmations",
             "audit",
             "sites/sessions",

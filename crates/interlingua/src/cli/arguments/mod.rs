@@ -18,6 +18,7 @@ pub use machine::{
     ServeArguments,
 };
 
+use super::sessions::RoutedSessionsArguments;
 use super::sites::SitesArguments;
 use super::trust::arguments::{AuditArguments, ExplainArguments, KeysArguments, TokenArguments};
 
@@ -85,6 +86,8 @@ Examples:
     Skills(SkillsArguments),
     /// List the tasks of the hub, show one, or cancel it
     Tasks(TasksArguments),
+    /// List your sessions at the routing envelope, or show one
+    Sessions(RoutedSessionsArguments),
     /// List the login sessions that driven websites keep for you, or end one
     Sites(SitesArguments),
     /// Call one skill by name

@@ -13,6 +13,7 @@ mod fault;
 mod keys;
 mod parts;
 mod question;
+mod routed;
 mod session;
 mod site;
 mod task;
@@ -36,6 +37,7 @@ pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use parts::Tells;
 pub use question::{ChoiceView, ConfirmView, GrantedView, QuestionView};
+pub use routed::{MessageHeadView, NotificationView, RoutedSessionView};
 pub use session::{HubView, RightsView, SessionView, SignInRequest, SignInView, TicketView};
 pub use site::SiteSessionView;
 pub use task::{
