@@ -2,13 +2,14 @@
 //! connects them.
 
 use std::fmt::Debug;
+use std::future::ready;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use interlingua_keys::KeyInfo;
 use interlingua_model::ports::Counts;
-use interlingua_model::{ConversationId, Fault, Owner, Principal, Time};
+use interlingua_model::{ConversationId, Fault, Json, Owner, Principal, Time};
 
 use interlingua_hub::bus::CalledAgents;
 
@@ -19,6 +20,7 @@ pub struct Ports {
     pub sites: Arc<dyn SiteSessions>,
     pub agents: Arc<dyn CalledAgents>,
     pub memories: Arc<dyn Memories>,
+    pub routed: Arc<dyn RoutedSessions>,
     /// Differs between builds whose consoles differ.
     pub build: String,
     /// When this hub started.
@@ -110,4 +112,82 @@ pub trait SiteSessions: Send + Sync + Debug {
 pub trait Memories: Send + Sync + Debug {
     /// Removes one conversation of this owner; whether there was anything.
     fn forget<'a>(&'a self, owner: &'a Owner, conversation: &'a ConversationId) -> BoxFuture<'a, Result<bool, Fault>>;
+}
+
+/// A session of the routing envelope, as its owner sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoutedSession {
+    pub id: String,
+    /// The conversation that its tasks belong to.
+    pub conversation: String,
+    pub turn: u64,
+    pub created: Time,
+    /// The time of its last message.
+    pub used: Time,
+    /// When it expires if it is not used.
+    pub expires: Time,
+    /// The last messages, the oldest first.
+    pub messages: Vec<MessageHead>,
+    /// The names of what the caller stored in its context. Empty in a list.
+    pub context_keys: Vec<String>,
+    /// The oldest first. Empty in a list.
+    pub notifications: Vec<Notification>,
+}
+
+/// A message without its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageHead {
+    pub message: String,
+    pub kind: &'static str,
+    pub at: Time,
+}
+
+/// A notification that was sent to a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification {
+    pub message: String,
+    pub at: Time,
+    /// Bytes of its content.
+    pub size: u64,
+    /// `None`: it was too large to be stored.
+    pub content: Option<Json>,
+}
+
+/// A page of sessions, and the cursor of the next one.
+#[derive(Debug, Default, PartialEq)]
+pub struct RoutedSessionPage {
+    pub items: Vec<RoutedSession>,
+    pub next: Option<String>,
+}
+
+/// Sessions of the routing envelope. Each shows a principal its own sessions only.
+pub trait RoutedSessions: Send + Sync + Debug {
+    fn list<'a>(
+        &'a self,
+        by: &'a Principal,
+        after: Option<&'a str>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<RoutedSessionPage, Fault>>;
+
+    /// `None`: there is none of this id that is theirs.
+    fn read<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<Option<RoutedSession>, Fault>>;
+}
+
+/// Of a program without the routing envelope.
+#[derive(Debug)]
+pub struct NoRoutedSessions;
+
+impl RoutedSessions for NoRoutedSessions {
+    fn list<'a>(
+        &'a self,
+        _: &'a Principal,
+        _: Option<&'a str>,
+        _: usize,
+    ) -> BoxFuture<'a, Result<RoutedSessionPage, Fault>> {
+        Box::pin(ready(Ok(RoutedSessionPage::default())))
+    }
+
+    fn read<'a>(&'a self, _: &'a Principal, _: &'a str) -> BoxFuture<'a, Result<Option<RoutedSession>, Fault>> {
+        Box::pin(ready(Ok(None)))
+    }
 }

@@ -17,6 +17,7 @@ use interlingua_model::{Fault, Time};
 
 use super::Shared;
 use super::paths::PathRules;
+use super::ports::RoutedSessions;
 use super::sections::{Around, Connect};
 
 /// Kind and purpose of records whose values are sealed with the hub's keys, under the key of the record.
@@ -49,6 +50,11 @@ pub trait Protocol: Send + Sync + Debug {
 
     /// How agents that register themselves are called at their endpoint, if this protocol calls them.
     fn called_agents(&self) -> Option<Arc<dyn CalledAgents>> {
+        None
+    }
+
+    /// Sessions that callers read through the hub's own API, if this protocol has such.
+    fn routed_sessions(&self) -> Option<Arc<dyn RoutedSessions>> {
         None
     }
 

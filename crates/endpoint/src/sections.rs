@@ -26,6 +26,15 @@ pub struct Around<'a> {
     pub own_files: bool,
     /// Peers that the configuration names.
     pub peers: Vec<&'a str>,
+    /// Agents of this hub whose own settings say how their answers are delivered.
+    pub deliveries: Vec<(&'a str, AgentDelivery)>,
+}
+
+/// How the answers of an agent are delivered by a protocol that streams. `None`: as the protocol's own setting says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AgentDelivery {
+    pub streams: Option<bool>,
+    pub buffers: Option<bool>,
 }
 
 /// The section of a protocol.

@@ -4,16 +4,18 @@
 //!
 //! | received | what |
 //! |---|---|
-//! | `hook`, `before`, `after` or `on` | its name; the phase, `dispatch`; `on`: the occasion, `confirm` |
+//! | `hook`, `before`, `after` or `on` | its name; the phase, `dispatch`; `on`: the occasion, `confirm` or `notification` |
 //! | `task`, `by`, `wire`, `skill`, `effects`, `arguments`, `text` | the call; what is absent is not there |
 //! | `question`, `until` | on confirm: what `/api/confirmations` calls the pending approval, and when it expires |
+//! | `by`, `wire`, `session`, `message`, `content` | on notification: who sent it, how, to which session, its id and its content |
 //! | `outcome`, `result`, `answer`, `fault` | after: the outcome, its structured result, its text, kind and text of a failure |
 //!
 //! | answered | means |
 //! |---|---|
-//! | nothing, or `{}` | continue; on confirm nothing else may be answered |
+//! | nothing, or `{}` | continue; on confirm and on notification nothing else may be answered |
 //! | `{"refuse": "why"}` | the call does not happen; after: the result is withheld |
 //! | `{"arguments": {…}}` | before: these instead, if they fit the skill |
+//! | `{"result": …}` | after a completed call: this structured result instead, if it fits the skill |
 
 mod command;
 #[doc(hidden)]
@@ -48,6 +50,7 @@ fn attached(hub: &Hub, name: &str, hook: &Configured) -> Result<Attached, Fault>
             Moment::Before(_) => When::Before,
             Moment::After(_) => When::After,
             Moment::On(Occasion::Confirm) => When::Confirm,
+            Moment::On(Occasion::Notification) => When::Notification,
         },
         skills: hook.skills.clone(),
         timeout: hook.timeout.0,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use interlingua_model::{Fault, FaultKind, Json, Outcome};
 use serde_json::{Map, Value, json};
 
-use interlingua_hub::hooks::{HookCall, Verdict, When, words};
+use interlingua_hub::hooks::{HookCall, HookNote, Verdict, When, words};
 
 /// The longest word of refusal that is passed on.
 const MAX_WHY: usize = 1_000;
@@ -52,6 +52,25 @@ pub(super) fn encode(told: &HookCall) -> Bytes {
     Value::Object(object).to_string().into()
 }
 
+/// A notification.
+pub(super) fn encode_note(told: &HookNote) -> Bytes {
+    let (key, moment) = When::Notification.moment();
+    let mut object = json!({
+        "hook": &*told.hook,
+        "by": told.by.as_str(),
+        "wire": told.wire,
+        "message": &*told.message,
+    });
+    object[key] = moment.into();
+    if let Some(session) = &told.session {
+        object["session"] = (**session).into();
+    }
+    if let Some(content) = &told.content {
+        object["content"] = content.tree().clone();
+    }
+    object.to_string().into()
+}
+
 pub(super) fn decode(answer: Bytes, when: When) -> Result<Verdict, Fault> {
     if answer.iter().all(u8::is_ascii_whitespace) {
         return Ok(Verdict::Pass);
@@ -59,13 +78,23 @@ pub(super) fn decode(answer: Bytes, when: When) -> Result<Verdict, Fault> {
     let bad = |what: &str| Fault::hub(FaultKind::BadReply, format!("the hook's answer {what}"));
     let answer = Json::parse(answer).map_err(|error| bad("is not JSON").because(error))?;
     let object = answer.tree().as_object().ok_or_else(|| bad("is not an object"))?;
-    if let Some(unknown) = object.keys().find(|key| !["refuse", "arguments"].contains(&key.as_str())) {
+    if let Some(unknown) = object.keys().find(|key| !["refuse", "arguments", "result"].contains(&key.as_str())) {
         let unknown: String = unknown.chars().take(100).collect();
         return Err(bad(&format!("has a key that means nothing: {unknown}")));
     }
+    if let Some(result) = object.get("result") {
+        return match (object.len(), when) {
+            (1, When::After) => Ok(Verdict::Result(Json::from_tree(result.clone()))),
+            (1, When::Before) => Err(bad("has a result, and the call has not begun")),
+            (1, When::Confirm | When::Notification) => Err(bad("decides, and it was only told")),
+            (_, _) => Err(bad("decides two things at once")),
+        };
+    }
     match (object.get("refuse"), object.get("arguments"), when) {
         (None, None, _) => Ok(Verdict::Pass),
-        (Some(_), _, When::Confirm) | (_, Some(_), When::Confirm) => Err(bad("decides, and it was only told")),
+        (Some(_), _, When::Confirm | When::Notification) | (_, Some(_), When::Confirm | When::Notification) => {
+            Err(bad("decides, and it was only told"))
+        }
         (Some(why), None, _) => {
             let why = why.as_str().ok_or_else(|| bad("refuses without saying why"))?;
             Ok(Verdict::Refuse(why.chars().take(MAX_WHY).collect::<String>().into()))
@@ -98,8 +127,18 @@ mod tests {
             assert_eq!(read(bad, When::Before), Err(FaultKind::BadReply), "{bad}");
         }
         assert_eq!(read(r#"{"arguments":{}}"#, When::After), Err(FaultKind::BadReply));
+        let result = read(r#"{"result":{"a":1}}"#, When::After);
+        assert_eq!(result, Ok(Verdict::Result(Json::from_tree(json!({"a": 1})))));
+        for (two, when) in [
+            (r#"{"result":1}"#, When::Before),
+            (r#"{"result":1}"#, When::Confirm),
+            (r#"{"result":1,"refuse":"no"}"#, When::After),
+        ] {
+            assert_eq!(read(two, when), Err(FaultKind::BadReply), "{two}");
+        }
         for decides in [r#"{"refuse":"no"}"#, r#"{"arguments":{}}"#, r#"{"approve":true}"#] {
             assert_eq!(read(decides, When::Confirm), Err(FaultKind::BadReply), "{decides}");
+            assert_eq!(read(decides, When::Notification), Err(FaultKind::BadReply), "{decides}");
         }
     }
 }

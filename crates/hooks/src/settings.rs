@@ -36,6 +36,8 @@ pub enum Moment {
 pub enum Occasion {
     /// An approval is pending.
     Confirm,
+    /// A caller sent a notification to its session of the routing envelope.
+    Notification,
 }
 
 /// Steps of an exchange at which hooks run.
@@ -68,9 +70,10 @@ struct Written {
     /// Run before this step. The hook may refuse the call or change its arguments. Set one of `before`, `after` and
     /// `on`.
     before: Option<HookPhase>,
-    /// Run after this step. The hook is informed of the outcome, and may withhold the result.
+    /// Run after this step. The hook is informed of the outcome, and may withhold the result or convert it.
     after: Option<HookPhase>,
-    /// Run on this event, for example to page a person: `confirm` is a pending approval. The hook decides nothing.
+    /// Run on this event, for example to page a person: `confirm` is a pending approval, `notification` a notification that
+    /// a caller sent to its session of the routing envelope. The hook decides nothing.
     on: Option<Occasion>,
     /// A program and its arguments. It reads one JSON object and writes one, or nothing. Set either `command` or
     /// `url`.
@@ -102,6 +105,9 @@ impl TryFrom<Written> for Hook {
             (None, Some(phase), None) => Moment::After(phase),
             (None, None, Some(_)) if written.on_failure.is_some() => {
                 return Err("`on_failure` is for a hook that decides; one with `on` is only told");
+            }
+            (None, None, Some(Occasion::Notification)) if written.skills != everything() => {
+                return Err("`skills` is for a hook of calls; a notification has none");
             }
             (None, None, Some(occasion)) => Moment::On(occasion),
             _ => return Err("a hook needs one of `before`, `after` and `on`"),

@@ -1,20 +1,21 @@
-//! Hooks (policy callouts): an external party is asked before a call goes to its peer, and informed after it came back and of pending
-//! approvals.
+//! Hooks (policy callouts): an external party is asked before a call goes to its peer, and informed after it came back, of pending
+//! approvals and of notifications.
 //!
 //! A hook before a call may refuse it or change its arguments; it runs before the approval, so that what is approved is what is sent. A
-//! hook after a call may withhold the result. Streamed output has been seen by then. Programs and addresses of the configuration are hooks
-//! (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
+//! hook after a call may withhold the result, or convert it. Streamed output has been seen by then. Programs and addresses of the
+//! configuration are hooks (crate `interlingua-hooks`), and so is anything that implements [`Hook`].
 //!
 //! Deliberately absent: hooks that see tokens or messages as they were on the wire.
 
 use std::fmt;
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_model::{
-    Call, Effects, Fault, FaultKind, Finished, Json, Outcome, Part, Principal, QuestionId, Skill, SkillId, TaskId,
-    Text, Time, glob,
+    Call, Effects, Fault, FaultKind, Finished, Json, Outcome, Output, Part, Principal, QuestionId, Skill, SkillId,
+    TaskId, Text, Time, glob,
 };
 
 use super::Hub;
@@ -30,6 +31,8 @@ pub enum Verdict {
     Refuse(Text),
     /// Other arguments, which must fit the skill's schema. Only before the dispatch.
     Arguments(Json),
+    /// Another result, which must fit the skill's output schema if it has one. Only after the dispatch.
+    Result(Json),
 }
 
 /// The future of [`Hook::ask`]. `Err` is a hook that could not be asked.
@@ -39,6 +42,28 @@ pub type PendingVerdict<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>
 pub trait Hook: Send + Sync {
     /// Asks about one call. The hub waits for it at most [`Attached::timeout`].
     fn ask(&self, told: HookCall) -> PendingVerdict<'_>;
+
+    /// Informs it of a notification. What it answers decides nothing.
+    fn inform(&self, _told: HookNote) -> PendingVerdict<'_> {
+        Box::pin(ready(Ok(Verdict::Pass)))
+    }
+}
+
+/// What a hook receives of a notification that a caller sent to its session.
+#[derive(Debug, Clone)]
+pub struct HookNote {
+    /// The hook's own name.
+    pub hook: Text,
+    /// The owner, as the audit writes it.
+    pub by: String,
+    /// The protocol by which it arrived.
+    pub wire: &'static str,
+    /// The session, as its caller names it.
+    pub session: Option<Text>,
+    /// The caller's id of the message.
+    pub message: Text,
+    /// What it says; `None` where that is too large to be stored.
+    pub content: Option<Json>,
 }
 
 /// What a hook receives of a call.
@@ -82,10 +107,12 @@ pub struct PendingApproval {
 pub enum When {
     /// Before the call goes to its peer. The hook may refuse it or change its arguments.
     Before,
-    /// After it came back. The hook may withhold the result.
+    /// After it came back. The hook may withhold the result, or give another.
     After,
     /// An approval is pending. The hook is informed and decides nothing.
     Confirm,
+    /// A caller sent a notification to its session. The hook is informed and decides nothing.
+    Notification,
 }
 
 impl When {
@@ -95,6 +122,7 @@ impl When {
             When::Before => ("before", "dispatch"),
             When::After => ("after", "dispatch"),
             When::Confirm => ("on", "confirm"),
+            When::Notification => ("on", "notification"),
         }
     }
 }
@@ -131,10 +159,18 @@ impl fmt::Debug for Attached {
 }
 
 impl Attached {
-    /// One that cannot be asked is a refusal or none, as configured; its cause is for the log.
     pub(super) async fn verdict(&self, told: HookCall) -> Result<Verdict, Fault> {
+        self.in_time(self.hook.ask(told)).await
+    }
+
+    pub(super) async fn informed(&self, told: HookNote) -> Result<Verdict, Fault> {
+        self.in_time(self.hook.inform(told)).await
+    }
+
+    /// One that cannot be asked is a refusal or none, as configured; its cause is for the log.
+    async fn in_time(&self, asked: PendingVerdict<'_>) -> Result<Verdict, Fault> {
         let late = || Fault::hub(FaultKind::Deadline, "it took too long");
-        let asked = tokio::time::timeout(self.timeout, self.hook.ask(told)).await;
+        let asked = tokio::time::timeout(self.timeout, asked).await;
         let fault = match asked.unwrap_or_else(|_| Err(late())) {
             Ok(verdict) => return Ok(verdict),
             Err(fault) => fault,
@@ -177,6 +213,12 @@ impl Hooks {
     }
 }
 
+impl Hooks {
+    pub(super) fn of_notifications(&self) -> Vec<Arc<Attached>> {
+        self.0.iter().filter(|hook| hook.when == When::Notification).cloned().collect()
+    }
+}
+
 /// Everything but the hook's own name, when, and how it ended.
 pub(super) fn told(by: &Principal, call: &Call, task: TaskId, skill: &Skill, args: Option<&Json>) -> HookCall {
     let words = call.input().map(|input| input.words().into_owned()).filter(|words| !words.is_empty());
@@ -210,7 +252,7 @@ impl Hub {
         for hook in asked {
             let told = told(by, call, task, &ready.skill, ready.args.as_ref());
             match hook.verdict(HookCall { hook: hook.name.clone(), ..told }).await {
-                Ok(Verdict::Pass) => {}
+                Ok(Verdict::Pass | Verdict::Result(_)) => {}
                 Ok(Verdict::Arguments(args)) => self.replace_arguments(&hook, ready, args)?,
                 Ok(Verdict::Refuse(why)) => {
                     self.write_refusal(&hook, by.owner().to_string(), &ready.skill.id, task);
@@ -235,7 +277,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Tells the hooks after the dispatch how it ended. One of them may withhold a result.
+    /// Tells the hooks after the dispatch how it ended. One of them may withhold a result, or convert it; the next is told the new one.
     pub(super) async fn after_dispatch(
         &self,
         asked: Vec<Arc<Attached>>,
@@ -248,6 +290,14 @@ impl Hub {
             let fault = match hook.verdict(told).await {
                 Ok(Verdict::Pass | Verdict::Arguments(_)) => continue,
                 Ok(Verdict::Refuse(why)) => hook.refusal("the result", &why),
+                Ok(Verdict::Result(_)) if finished.outcome != Outcome::Completed => continue,
+                Ok(Verdict::Result(result)) => match self.converted(&hook, &call.skill, result) {
+                    Ok(output) => {
+                        finished.output = output;
+                        continue;
+                    }
+                    Err(fault) => fault,
+                },
                 Err(fault) => fault,
             };
             // What has failed has nothing to withhold.
@@ -257,6 +307,18 @@ impl Hub {
             }
         }
         finished
+    }
+
+    /// The output that a hook made. A skill that promises a form keeps its promise.
+    fn converted(&self, hook: &Attached, skill: &SkillId, result: Json) -> Result<Output, Fault> {
+        let catalogue = self.registry.catalogue();
+        if let Some(skill) = catalogue.skill(skill, None) {
+            self.schemas.check_output(skill, Some(&result)).map_err(|fault| {
+                let text = format!("the hook '{}' made a result that does not fit: {}", hook.name, fault.public);
+                Fault::hub(FaultKind::BadReply, text)
+            })?;
+        }
+        Ok(Output { structured: Some(result), ..Output::default() })
     }
 
     fn write_refusal(&self, hook: &Attached, by: String, skill: &SkillId, task: TaskId) {

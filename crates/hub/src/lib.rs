@@ -40,6 +40,7 @@ pub mod listeners;
 pub mod live;
 pub mod names;
 pub mod news;
+mod notification_events;
 mod open;
 mod pages;
 pub mod policy;
@@ -245,6 +246,7 @@ pub struct Hub {
     schemas: Schemas,
     filled: slot_cache::SlotCache,
     approvals: approval_events::Approvals,
+    noting: notification_events::Noting,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
     /// Names this start of the hub, to itself.
@@ -283,6 +285,7 @@ impl Hub {
             own_advisor: ArcSwap::default(),
             filled: slot_cache::SlotCache::default(),
             approvals: approval_events::Approvals::default(),
+            noting: notification_events::Noting::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
             answers: Answers::default(),

@@ -17,6 +17,6 @@ pub(crate) fn json(data: &[u8]) {
     let back = from_ecma(&to_ecma(&again.value), &limits).expect("an envelope comes back from its message");
     assert_eq!(back.value, again.value);
     let (names, translators) = (Table::default(), Translators::default());
-    let context = Context { names: &names, translators: &translators, now: Time(0), default_timeout: None };
+    let context = Context { names: &names, translators: &translators, now: Time(0), default_timeout: None, peer: None };
     let _ = decode(back.value, &context);
 }

@@ -101,12 +101,15 @@ pub(crate) fn plan(data: &[u8]) {
 
 /// What a hook answers.
 pub(crate) fn hook(data: &[u8]) {
-    for when in [When::Before, When::After, When::Confirm] {
+    for when in [When::Before, When::After, When::Confirm, When::Notification] {
         match interlingua_hooks::fuzzing::verdict(data, when) {
             Some(Verdict::Arguments(arguments)) => {
                 assert!(when == When::Before && arguments.is_object());
             }
-            Some(Verdict::Refuse(why)) => assert!(when != When::Confirm && why.chars().count() <= 1_000),
+            Some(Verdict::Result(_)) => assert_eq!(when, When::After),
+            Some(Verdict::Refuse(why)) => {
+                assert!(matches!(when, When::Before | When::After) && why.chars().count() <= 1_000);
+            }
             Some(Verdict::Pass) | None => {}
         }
     }

@@ -83,6 +83,10 @@ pub struct AgentRouter {
     pub default_timeout: Option<Span>,
     /// How many may run at the same time. Default: `parallel`.
     pub max_parallel_calls: Option<u16>,
+    /// Whether its answers may be streamed at the routing envelope. Default: the setting of `nlip.router`.
+    pub enable_streaming: Option<bool>,
+    /// Send its answer whole, even in a stream. Default: the setting of `nlip.router`.
+    pub buffer_partial_responses: Option<bool>,
 }
 
 /// Budget of one run. At the limit the run ends with what it has; shortly before, the model is asked to finish.

@@ -32,6 +32,7 @@ mod run;
 mod save;
 mod screen;
 mod serve;
+pub mod sessions;
 mod shown;
 pub mod sites;
 mod steps;
@@ -93,6 +94,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Agents(arguments) => client::attached(agents::agents(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),
         Command::Tasks(arguments) => client::attached(list::tasks(&arguments)),
+        Command::Sessions(arguments) => client::attached(sessions::sessions(&arguments)),
         Command::Sites(arguments) => client::attached(sites::sites(&arguments)),
         Command::Call(arguments) => client::attached(call::call(arguments)),
         Command::Ask(arguments) => client::attached(call::ask(arguments)),

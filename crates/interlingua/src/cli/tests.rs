@@ -112,6 +112,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "agents",
         "skills",
         "tasks",
+        "sessions",
         "sites",
         "call",
         "ask",

@@ -3,7 +3,7 @@
 use super::Config;
 
 use interlingua_access::settings;
-use interlingua_endpoint::sections::Around;
+use interlingua_endpoint::sections::{AgentDelivery, Around};
 use interlingua_model::Text;
 
 impl Config {
@@ -55,6 +55,11 @@ impl Config {
             anonymous: self.access.anonymous,
             own_files: self.tools != interlingua_tools::settings::Tools::default(),
             peers: self.configured_peers().collect(),
+            deliveries: self
+                .agents
+                .iter()
+                .filter_map(|(name, agent)| Some((name.as_str(), delivery(agent)?)))
+                .collect(),
         }
     }
 
@@ -76,4 +81,11 @@ impl Config {
     pub(crate) fn kept_names(&self) -> Vec<Text> {
         self.sections().iter().flat_map(|(_, section)| section.kept_names()).map(Text::from).collect()
     }
+}
+
+/// `None`: its own settings say nothing.
+fn delivery(agent: &super::Agent) -> Option<AgentDelivery> {
+    let delivery =
+        AgentDelivery { streams: agent.router.enable_streaming, buffers: agent.router.buffer_partial_responses };
+    (delivery != AgentDelivery::default()).then_some(delivery)
 }

@@ -37,7 +37,7 @@ use interlingua_access::sessions::SWEEP;
 use interlingua_access::tokens;
 use interlingua_agents::Topics;
 use interlingua_endpoint::guard::Guard;
-use interlingua_endpoint::ports::Ports;
+use interlingua_endpoint::ports::{NoRoutedSessions, Ports, RoutedSessions};
 use interlingua_endpoint::protocol::Protocol;
 use interlingua_endpoint::{Bounds, Endpoint, Shared};
 use interlingua_hub::admission::{AdmissionLimits, Rate};
@@ -159,7 +159,9 @@ impl Server {
         };
         let called = protocols.iter().find_map(|protocol| protocol.called_agents());
         let called = called.unwrap_or_else(|| Arc::new(NoneCalled));
-        protocols.push(own_interface(&shared, own_ports(&keys, &peers, &called)));
+        let routed = protocols.iter().find_map(|protocol| protocol.routed_sessions());
+        let routed = routed.unwrap_or_else(|| Arc::new(NoRoutedSessions));
+        protocols.push(own_interface(&shared, own_ports(&keys, &peers, &called, routed)));
         let status = Endpoint::new(&shared, Status { prometheus, condition: store.condition() });
         peers::forget_tokens(&hub, config).await?;
         for protocol in &protocols {
@@ -270,12 +272,18 @@ fn shared(config: &Config, hub: &Arc<Hub>, access: Arc<Access>) -> Arc<Shared> {
 }
 
 /// What the hub's own interface asks of the rest.
-fn own_ports(keys: &HubKeys, peers: &PeerParts, agents: &Arc<dyn CalledAgents>) -> Ports {
+fn own_ports(
+    keys: &HubKeys,
+    peers: &PeerParts,
+    agents: &Arc<dyn CalledAgents>,
+    routed: Arc<dyn RoutedSessions>,
+) -> Ports {
     Ports {
         keys: Arc::new(keys.clone()),
         sites: Arc::new(BrowserSessions { hub: keys.hub.clone(), sites: peers.sites.clone() }),
         agents: agents.clone(),
         memories: Arc::new(AgentMemories(keys.hub.clone())),
+        routed,
         build: console::build(),
         started: keys.hub.now(),
     }

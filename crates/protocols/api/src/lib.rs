@@ -30,6 +30,7 @@ mod page;
 mod protocol;
 mod questions;
 pub mod refusal;
+mod routed;
 mod session;
 mod sites;
 mod tasks;
@@ -96,6 +97,8 @@ pub fn routes(state: Arc<Endpoint>) -> Router {
         .route("/api/questions/{id}/settled", get(questions::settled))
         .route("/api/conversations", get(lists::conversations))
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
+        .route("/api/sessions", get(routed::list))
+        .route("/api/sessions/{id}", get(routed::read))
         .route(session::PATH, get(session::read).post(session::begin).delete(session::end))
         .route("/api/session/tickets", post(session::ticket))
         .route("/api/sites/sessions", get(sites::sessions))

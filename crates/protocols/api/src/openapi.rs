@@ -11,9 +11,9 @@ use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
     ConversationView, DeviceView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView,
     MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
-    RotateRequest, SessionView, SettledView, ShareRequest, SharedArtifactView, SignInRequest, SignInView,
-    SignalRequest, SitePagesView, SiteSessionView, SkillView, StepView, TaskView, TelemetryView, TicketView,
-    TokenMadeView, TokenRequest, TokensView,
+    RotateRequest, RoutedSessionView, SessionView, SettledView, ShareRequest, SharedArtifactView, SignInRequest,
+    SignInView, SignalRequest, SitePagesView, SiteSessionView, SkillView, StepView, TaskView, TelemetryView,
+    TicketView, TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -302,6 +302,19 @@ fn exchanges() -> Vec<Operation> {
             schema::<PageView<ConversationView>>,
         ),
         delete("/api/conversations/{id}", "forget_conversation", "Delete a conversation and its content"),
+        page(
+            "/api/sessions",
+            "list_routed_sessions",
+            "List your sessions at `/nlip/route`",
+            PAGE,
+            schema::<PageView<RoutedSessionView>>,
+        ),
+        get(
+            "/api/sessions/{id}",
+            "read_routed_session",
+            "Read a session: its last messages, the keys of its context, its notifications",
+            schema::<RoutedSessionView>,
+        ),
     ]
 }
 

@@ -115,6 +115,7 @@ fn kind_of(rule: Rule) -> FaultKind {
         Rule::Unroutable(_)
         | Rule::AsksNothing
         | Rule::SameToolId(_)
+        | Rule::UnknownToolFormat
         | Rule::AnswerAndCalls
         | Rule::TwoAnswers
         | Rule::NoQuestion

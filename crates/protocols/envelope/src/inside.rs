@@ -58,9 +58,9 @@ impl Routing {
         let message = message(&call, spelt(&made, &skill), args, timeout);
         let message = travelled(&message)?;
         let now = hub.now();
-        let names = Visible { table: &made.table, seen: hub.visible(by), by };
-        let context =
-            Context { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
+        let names = Visible { table: &made.table, seen: hub.visible(by), by, peer: None };
+        let default_timeout = settings.default_timeout;
+        let context = Context { names: &names, translators: &made.translators, now, default_timeout, peer: None };
         let decoded = decode(message, &context).map_err(|invalid| invalid.fault())?;
         let Incoming { meaning, reply: head, .. } = decoded.value;
         let Meaning::Own(Own::Tools(mut decided)) = meaning else { return Err(odd()) };
@@ -103,7 +103,13 @@ fn message(call: &Call, name: Text, parameters: Json, timeout: Option<Duration>)
         control,
         token: Token { session_id: call.parent.map(|task| task.to_string().into()), ..Token::default() },
         content: Json::empty_object(),
-        tool_calls: Some(vec![ToolCall { tool_id: TOOL.into(), tool_name: name, parameters, require_confirmation }]),
+        tool_calls: Some(vec![ToolCall {
+            tool_id: TOOL.into(),
+            tool_name: name,
+            parameters,
+            require_confirmation,
+            form: None,
+        }]),
         tool_results: None,
         metadata: Json::empty_object(),
     }

@@ -27,6 +27,8 @@ pub enum Rule {
     AsksNothing,
     #[error("tool_calls[{0}].tool_id is there twice")]
     SameToolId(usize),
+    #[error("metadata.tool_format must be openai, openai_responses, anthropic or gemini")]
+    UnknownToolFormat,
     #[error("a message brings an answer or tool calls, not both")]
     AnswerAndCalls,
     #[error("metadata has a confirmation and an answer: send them one by one")]

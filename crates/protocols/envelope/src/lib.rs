@@ -10,7 +10,7 @@
 //! These modules have no sockets, no storage of sessions, no authentication, and run no tools.
 //!
 //! [`Routing`] is the state between requests: the configuration ([`settings`]), the current names of tools ([`spellings`]), and the table
-//! of sessions ([`sessions`]; H-07). [`inbound`] answers one message, [`inside`] sends calls of the hub's own agents the same way. The hub
+//! of sessions ([`sessions`]; H-07) with their notifications ([`notes`]), which their owners read ([`inspect`]). [`inbound`] answers one message, [`inside`] sends calls of the hub's own agents the same way. The hub
 //! runs tools, behind its one entry point; there is no other path, so nothing is ever run twice (H-22).
 
 pub mod decode;
@@ -29,7 +29,9 @@ mod tests;
 
 pub mod inbound;
 mod inside;
+mod inspect;
 mod memory;
+mod notes;
 mod protocol;
 pub mod refusal;
 mod self_proving_token;

@@ -7,9 +7,11 @@ use futures_util::future::BoxFuture;
 use interlingua_model::{Fault, Time};
 
 use super::inside::InsideRouter;
+use super::inspect::OwnedSessions;
 use super::{Endpoint, PROTOCOL, Routing, Settings, inbound, refusal};
 use interlingua_endpoint::Shared;
 use interlingua_endpoint::paths::PathRules;
+use interlingua_endpoint::ports::RoutedSessions;
 use interlingua_endpoint::protocol::{Configured, Protocol, SettingsFault};
 use interlingua_endpoint::sections::Around;
 use interlingua_hub::Hub;
@@ -32,6 +34,10 @@ impl Protocol for Envelope {
         Some(Arc::new(InsideRouter(Arc::downgrade(&self.0))))
     }
 
+    fn routed_sessions(&self) -> Option<Arc<dyn RoutedSessions>> {
+        Some(Arc::new(OwnedSessions(self.0.clone())))
+    }
+
     fn reseal(&self, now: Time) -> BoxFuture<'_, Result<u64, Fault>> {
         Box::pin(self.0.own.reseal(now))
     }
@@ -44,8 +50,10 @@ impl Configured for Envelope {
 
     const PATHS: PathRules = refusal::PATHS;
 
-    fn settings(hub: &Hub, section: &Nlip, _: &Around<'_>) -> Result<Settings, SettingsFault> {
-        Settings::new(section, hub.keys().clone()).map_err(|cause| SettingsFault { key: "nlip.tokens", cause })
+    fn settings(hub: &Hub, section: &Nlip, around: &Around<'_>) -> Result<Settings, SettingsFault> {
+        let settings = Settings::new(section, hub.keys().clone());
+        let settings = settings.map_err(|cause| SettingsFault { key: "nlip.tokens", cause })?;
+        Ok(settings.delivering(&around.deliveries))
     }
 
     fn open(shared: &Arc<Shared>, settings: Settings) -> Result<Envelope, Fault> {

@@ -15,9 +15,13 @@ use interlingua_hub::entropy;
 
 pub const PATHS: PathRules = PathRules { error_format: format_of, ..PathRules::NONE };
 
-/// The error format of the envelope's own path.
+/// The error format of the envelope's own paths.
 pub fn format_of(path: &str) -> Option<&'static dyn ErrorFormat> {
-    (path == "/nlip/route").then_some(&EnvelopeErrors)
+    let of_peer = |path: &str| {
+        let name = path.strip_prefix("/agents/").and_then(|rest| rest.strip_suffix("/nlip/route"));
+        name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
+    };
+    (path == "/nlip/route" || of_peer(path)).then_some(&EnvelopeErrors)
 }
 
 #[derive(Debug, Clone, Copy)]

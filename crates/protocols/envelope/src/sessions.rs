@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::session::{self, Held, PREFIX, Presented, Refused, Sealed, Session};
+use crate::session::{self, HeadKind, Held, PREFIX, Presented, Refused, Sealed, Session};
 use crate::wire::Token;
 use bytes::Bytes;
 use interlingua_model::ports::{Expect, Item, Records, Room, StoreFault};
@@ -19,12 +19,13 @@ use interlingua_model::{
 };
 
 use super::memory::Memory;
+use super::notes::{self, Note, Place};
 use super::self_proving_token::SelfProvingToken;
 use super::settings::{Seals, Settings};
 use interlingua_hub::shares::Shares;
 use interlingua_hub::{CONVERSATIONS, entropy};
 
-const KIND: &str = "session";
+pub(super) const KIND: &str = "session";
 /// More sessions than this are refused.
 pub const MAX_SESSIONS: u64 = 1_000_000;
 /// A larger context is refused.
@@ -43,8 +44,8 @@ pub(super) struct Sessions {
 }
 
 /// Where sessions are, and about how many.
-struct Table {
-    records: Arc<dyn Records>,
+pub(super) struct Table {
+    pub(super) records: Arc<dyn Records>,
     limit: u64,
     /// At least as many as there are; counted anew when it reaches the limit.
     about: AtomicU64,
@@ -83,6 +84,31 @@ impl Brought<'_> {
 pub(super) enum Kind {
     Turn,
     Note,
+}
+
+impl Kind {
+    fn head(self) -> HeadKind {
+        match self {
+            Kind::Turn => HeadKind::Request,
+            Kind::Note => HeadKind::Notification,
+        }
+    }
+}
+
+/// For whom a notification is stored, and how much of theirs may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noting<'a> {
+    pub(super) by: &'a Principal,
+    pub(super) settings: &'a Settings,
+    pub(super) most: u64,
+    pub(super) bytes: Option<u64>,
+    pub(super) now: Time,
+}
+
+/// The Owner's store is the Owner's to fill.
+fn room(owner: &Owner, of: &'static str, most: u64, bytes: Option<u64>) -> Option<Room> {
+    let bounded = owner.0.first() != Some(&Subject::HubOwner);
+    bounded.then(|| Room { of, owner: owner.to_string().into(), most, bytes, beside: 0 })
 }
 
 /// `metadata.context`: an object is kept for the caller, `true` asks for it back.
@@ -144,14 +170,38 @@ impl Sessions {
         Sessions { durable: Table::new(records, limit), passing: Table::new(Arc::new(Memory::new(passing)), limit) }
     }
 
+    /// Where sessions are, as it is configured.
+    pub(super) fn table(&self, settings: &Settings) -> &Table {
+        if settings.persists_contexts { &self.durable } else { &self.passing }
+    }
+
+    /// Stores a notification of a session under the session's key, for the session's owner. False: it was there.
+    pub(super) async fn note(&self, note: &Note, key: Digest, of: Noting<'_>) -> Result<bool, Fault> {
+        let Noting { by, settings, most, bytes, now } = of;
+        let place = Place { records: &*self.table(settings).records, seals: &settings.seals, key, now };
+        let room = room(&by.owner(), notes::COUNTED, most, bytes);
+        place.append(note, room.as_ref(), now.after(settings.rules.max_age)).await
+    }
+
     /// Seals what older keys sealed by the newest; how much that was. What lives in memory alone goes with the hub.
     pub(super) async fn reseal(&self, seals: &Seals, now: Time) -> Result<u64, Fault> {
+        let contexts = self.reseal_kind(KIND, |item| resealed(seals, item), now).await?;
+        let notes = self.reseal_kind(notes::KIND, |item| notes::resealed(seals, item), now).await?;
+        Ok(contexts + notes)
+    }
+
+    async fn reseal_kind(
+        &self,
+        kind: &'static str,
+        resealed: impl Fn(&Item) -> Result<Option<Bytes>, Fault>,
+        now: Time,
+    ) -> Result<u64, Fault> {
         let (records, mut after, mut done) = (&self.durable.records, None::<String>, 0);
         loop {
-            let page = records.list(KIND, after.as_deref(), PAGE, now).await?;
+            let page = records.list(kind, after.as_deref(), PAGE, now).await?;
             for item in &page {
-                if let Some(value) = resealed(seals, item)? {
-                    done += u64::from(records.rewrite(KIND, &item.key, value, item.revision).await?);
+                if let Some(value) = resealed(item)? {
+                    done += u64::from(records.rewrite(kind, &item.key, value, item.revision).await?);
                 }
             }
             after = page.last().map(|item| item.key.to_string());
@@ -172,7 +222,7 @@ impl Sessions {
             let promise = SelfProvingToken::new(&brought.by.owner(), &settings.promises, entropy::bits(), now);
             return Ok(TakenUp::promised(&promise, brought.token, settings));
         }
-        let table = if settings.persists_contexts { &self.durable } else { &self.passing };
+        let table = self.table(settings);
         for _ in 0..MAX_TRIES {
             let step = Step { table, brought, shown: &shown, settings, now };
             if let Some(taken) = step.attempt().await? {
@@ -327,7 +377,8 @@ impl Step<'_> {
         let value = serde_json::to_vec(&held.session).map_err(Fault::internal)?;
         let expires = Some(held.session.expires(&self.settings.rules));
         let (records, name, value) = (&self.table.records, key.to_string(), Bytes::from(value));
-        let put = match (over, self.room(&held.session)) {
+        let room = room(held.session.owner(), CONVERSATIONS, self.brought.most, self.brought.bytes);
+        let put = match (over, room) {
             (Over::Nothing, Some(room)) => records.put_within(room, KIND, Item::new(name, value, expires), self.now),
             (Over::Nothing, None) => records.put(KIND, &name, value, expires, Expect::Absent, self.now),
             (Over::Revision(seen), _) => records.put(KIND, &name, value, expires, Expect::Revision(seen), self.now),
@@ -349,19 +400,6 @@ impl Step<'_> {
         }
         taken.key = Some(key);
         Ok(Some(taken))
-    }
-
-    /// The Owner's store is the Owner's to fill.
-    fn room(&self, session: &Session) -> Option<Room> {
-        let owner = session.owner();
-        let bounded = owner.0.first() != Some(&Subject::HubOwner);
-        bounded.then(|| Room {
-            of: CONVERSATIONS,
-            owner: owner.to_string().into(),
-            most: self.brought.most,
-            bytes: self.brought.bytes,
-            beside: 0,
-        })
     }
 
     /// Resumes what was found; else opens one, where that is done.
@@ -420,6 +458,7 @@ impl Step<'_> {
         }
         if self.settings.tracks_messages && !seen {
             session.note(message, self.now);
+            session.store_head(message, kind.head(), self.now);
         }
         if self.settings.counts_turns {
             taken.tell_turn(session.turn(), as_given);

@@ -1,10 +1,14 @@
 //! The settings of the section `nlip`, as the running router uses them. Every key has a field here.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::encode::Delivery;
 use crate::session::Rules;
+use interlingua_endpoint::sections::AgentDelivery;
 use interlingua_keys::{KeyFault, Keyring, SealFault, Tagger};
+use interlingua_model::PeerId;
 use interlingua_nlip::settings::{Nlip, SchemaVersion, Tokens, Translation};
 use zeroize::Zeroizing;
 
@@ -31,6 +35,8 @@ pub struct Settings {
     pub opens_sessions: bool,
     pub counts_turns: bool,
     pub persists_contexts: bool,
+    /// Of agents whose own settings differ.
+    pub(super) agents: Arc<HashMap<PeerId, AgentDelivery>>,
     pub(super) seals: Seals,
     pub(super) promises: Arc<Tagger>,
 }
@@ -56,9 +62,37 @@ impl Settings {
             opens_sessions: tokens.auto_generate_sessions,
             counts_turns: tokens.track_conversation_turns,
             persists_contexts: tokens.persist_context_tokens,
+            agents: Arc::default(),
             promises: Arc::new(own.tagger(self_proving_token::PURPOSE)?),
             seals: Seals::new(tokens, own)?,
         })
+    }
+
+    /// With what agents say of their own answers.
+    #[must_use]
+    pub fn delivering(self, agents: &[(&str, AgentDelivery)]) -> Settings {
+        let agents = agents.iter().map(|(name, delivery)| (PeerId::from(*name), *delivery)).collect();
+        Settings { agents: Arc::new(agents), ..self }
+    }
+
+    /// May answers at this path be streamed? The nearest setting counts.
+    pub(super) fn streams_of(&self, peer: Option<&PeerId>) -> bool {
+        self.agent(peer).streams.unwrap_or(self.streams)
+    }
+
+    /// How the answer of a peer is delivered in a stream: an agent that is not to be streamed is whole there.
+    pub(super) fn delivery_of(&self, peer: Option<&PeerId>) -> Delivery {
+        let buffers = self.agent(peer).buffers.unwrap_or(self.buffers);
+        if buffers || !self.streams_of(peer) { Delivery::Whole } else { Delivery::Stream }
+    }
+
+    /// The agents whose answers are delivered in a way of their own.
+    pub(super) fn deliveries(&self) -> HashMap<PeerId, Delivery> {
+        self.agents.keys().map(|agent| (agent.clone(), self.delivery_of(Some(agent)))).collect()
+    }
+
+    fn agent(&self, peer: Option<&PeerId>) -> AgentDelivery {
+        peer.and_then(|peer| self.agents.get(peer)).copied().unwrap_or_default()
     }
 }
 

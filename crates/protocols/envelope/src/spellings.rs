@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::names::{Named, Names, Table};
 use crate::translators::{Translator, Translators};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use interlingua_model::{Fault, FaultKind, Noun, Principal, Skill, Target, Text};
+use interlingua_model::{Fault, FaultKind, Noun, PeerId, Principal, Skill, Target, Text};
 
 use crate::settings::Settings;
 use interlingua_hub::registry::Catalogue;
@@ -127,18 +127,39 @@ pub(super) struct Visible<'a> {
     pub(super) table: &'a Table,
     pub(super) seen: visible::Visible<'a>,
     pub(super) by: &'a Principal,
+    /// At this peer's own path: only its skills are there.
+    pub(super) peer: Option<&'a PeerId>,
 }
 
 impl Names for Visible<'_> {
     fn named(&self, spelt: &str) -> Result<Named, Fault> {
-        let hidden = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no tool is called {spelt:?}"));
+        match self.peer {
+            None => self.anywhere(spelt),
+            Some(peer) => self.at(peer, spelt),
+        }
+    }
+}
+
+impl Visible<'_> {
+    fn anywhere(&self, spelt: &str) -> Result<Named, Fault> {
         let named = match self.table.named(spelt) {
             Ok(named) => named,
             // That there are several tells of tools which only the Owner is sure to see.
             Err(fault) if self.by.is_hub_owner() => return Err(fault),
-            Err(_) => return Err(hidden()),
+            Err(_) => return Err(hidden(spelt)),
         };
         let Target::Skill(id, version) = &named.target else { return Ok(named) };
-        if self.seen.skill(id, version.as_ref()).is_some() { Ok(named) } else { Err(hidden()) }
+        if self.seen.skill(id, version.as_ref()).is_some() { Ok(named) } else { Err(hidden(spelt)) }
     }
+
+    /// A bare name is the peer's own; every other spelling counts if it means a skill of the peer.
+    fn at(&self, peer: &PeerId, spelt: &str) -> Result<Named, Fault> {
+        let of_peer = |named: &Named| matches!(&named.target, Target::Skill(id, _) if id.peer == *peer);
+        let own = self.anywhere(&format!("{peer}/{spelt}"));
+        own.or_else(|_| self.anywhere(spelt)).ok().filter(of_peer).ok_or_else(|| hidden(spelt))
+    }
+}
+
+fn hidden(spelt: &str) -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no tool is called {spelt:?}"))
 }

@@ -6,8 +6,8 @@
 
 use interlingua_machines::words::say;
 use interlingua_model::{
-    Addressee, Carried, ConversationId, Entry, Event, Finished, Json, Loss, Outcome, Output, Part, Question,
-    QuestionKind, Record, Route, TaskId, Text, Way,
+    Addressee, Carried, ConversationId, Entry, Event, Fault, FaultKind, Feature, Finished, Json, Loss, Outcome, Output,
+    Part, Question, QuestionKind, Record, Route, TaskId, Text, Way,
 };
 use serde_json::json;
 
@@ -80,7 +80,7 @@ pub fn encode(entry: &Entry, telling: &mut Telling<'_>) -> Carried<Frames> {
 pub enum Stand<'a> {
     Finished(&'a Finished),
     Asked(&'a Question),
-    Refused(&'a interlingua_model::Fault),
+    Refused(&'a Fault),
 }
 
 /// The outcome of an exchange, and what this message could not say of it.
@@ -99,7 +99,7 @@ fn ended(finished: &Finished, before: &[Loss], telling: &mut Telling<'_>) -> Car
 }
 
 /// A refusal: nothing was begun. `fault` says which HTTP status goes with it.
-pub fn refused(fault: &interlingua_model::Fault, tokens: &[Submessage], to: ReplyTo) -> Message {
+pub fn refused(fault: &Fault, tokens: &[Submessage], to: ReplyTo) -> Message {
     let mut telling = Telling { tokens, to, ..Telling::default() };
     let mut reply = Reply::new(&telling);
     reply.failed(fault.public.clone(), fault::structured(fault));
@@ -182,6 +182,15 @@ fn first_text(output: &Output) -> Option<Text> {
 /// A plain answer to a message that asked nothing of the hub's door.
 pub fn remark(text: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
     with_parts(text, Vec::new(), tokens, to)
+}
+
+/// Source code in a language that nobody here reads: a text that says so, as clause 5.3 wants it, and beside it the fault, by which a
+/// program tells this from an answer.
+pub fn unread(language: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
+    let text = format!("I do not read {language} source code.");
+    let fault = Fault::caller(FaultKind::Unsupported(Feature::Media), text.as_str());
+    let mark = Submessage::json(fault::structured(&fault)).labelled(labels::FAULT);
+    with_parts(&text, vec![mark], tokens, to)
 }
 
 /// A text and what goes with it.

@@ -13,6 +13,8 @@ pub const RESULT: &str = "interlingua-result";
 /// A task that its caller was told the id of: how it stands is asked, or it is cancelled; the answer says that it goes on.
 pub const TASK: &str = "interlingua-task";
 pub const SKILLS: &str = "interlingua-skills";
+/// What a control message asked about the endpoint.
+pub const TERMS: &str = "interlingua-terms";
 /// Events on topics: what a client wants of them, and each as it comes.
 pub const TOPIC: &str = "interlingua-topic";
 /// On a WebSocket, where no header goes with a message.

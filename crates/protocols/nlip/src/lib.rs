@@ -3,7 +3,7 @@
 //!
 //! [`json`] and [`cbor`] read and write a [`Message`]; [`decode()`] converts a request to a call, [`encode`] converts an outcome to a
 //! message; [`client`] does both for agents that the hub calls. [`upload`] is the exchange of clause 6.4, [`discover`] the answer to "what
-//! can you do".
+//! can you do", [`terms`] that to questions about limits, policies, formats, languages and addresses.
 //!
 //! The endpoints are HTTP and WebSocket, inbound and outbound.
 
@@ -25,6 +25,7 @@ pub mod invalid;
 pub mod json;
 pub mod labels;
 pub mod phrases;
+pub mod terms;
 pub mod tokens;
 pub mod topic;
 pub mod upload;

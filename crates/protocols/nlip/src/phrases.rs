@@ -1,6 +1,8 @@
 //! Control phrases: requests to the endpoint itself. The standard expresses these in natural language only (clauses 6.3 and 6.4), so they
 //! are matched by rule, in English and Spanish; an application may add its own reading as a hook.
 
+use super::terms::Term;
+
 /// Something asked of the end-point, not of what stands behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
@@ -10,6 +12,8 @@ pub enum Wish {
     Skills,
     /// Who is speaking.
     Credentials,
+    /// Limits, policies, formats, languages, addresses: one of them, or all.
+    Terms(Option<Term>),
 }
 
 /// An application's own reading of a text; it is asked first.
@@ -30,6 +34,9 @@ pub(super) fn of_control(text: &str) -> Option<Wish> {
         || said.any(&["capabilities", "skills", "capacidades", "habilidades", "help", "ayuda"])
     {
         return Some(Wish::Skills);
+    }
+    if let Some(terms) = said.asks_terms() {
+        return Some(Wish::Terms(terms));
     }
     said.asks_credentials().then_some(Wish::Credentials)
 }
@@ -120,6 +127,23 @@ impl Said {
         QUESTIONS.contains(&self.0.trim())
     }
 
+    /// Several at once, or the parameters as a whole, are all of them.
+    fn asks_terms(&self) -> Option<Option<Term>> {
+        const LIMITS: [&str; 6] = ["limit", "limits", "maximum size", "limite", "limites", "tamano maximo"];
+        const POLICIES: [&str; 4] = ["policy", "policies", "politica", "politicas"];
+        const FORMATS: [&str; 5] = ["format", "formats", "subformats", "formato", "formatos"];
+        const LANGUAGES: [&str; 4] = ["language", "languages", "idioma", "idiomas"];
+        const ENDPOINTS: [&str; 6] = ["endpoint", "endpoints", "end point", "end points", "address", "addresses"];
+        const ALL: [&str; 5] = ["parameters", "configuration", "terms", "parametros", "configuracion"];
+        let words: [&[&str]; 5] = [&LIMITS, &POLICIES, &FORMATS, &LANGUAGES, &ENDPOINTS];
+        let mut asked = Term::ALL.into_iter().zip(words).filter(|(_, words)| self.any(words)).map(|(term, _)| term);
+        match (asked.next(), asked.next(), self.any(&ALL)) {
+            (None, _, false) => None,
+            (Some(one), None, false) => Some(Some(one)),
+            (_, Some(_), _) | (_, _, true) => Some(None),
+        }
+    }
+
     fn asks_credentials(&self) -> bool {
         const WORDS: [&str; 17] = [
             "authenticate",
@@ -151,6 +175,7 @@ fn without_accent(character: char) -> char {
         'í' => 'i',
         'ó' => 'o',
         'ú' | 'ü' => 'u',
+        'ñ' => 'n',
         other => other,
     }
 }

@@ -19,6 +19,7 @@ pub use machine::{
 };
 
 use super::devices::DevicesArguments;
+use super::sessions::RoutedSessionsArguments;
 use super::sites::SitesArguments;
 use super::trust::arguments::{AuditArguments, ExplainArguments, KeysArguments, TokenArguments};
 
@@ -104,6 +105,8 @@ Examples:
     Skills(SkillsArguments),
     /// List the tasks of the hub, show one, or cancel it
     Tasks(TasksArguments),
+    /// List your sessions at the routing envelope, or show one
+    Sessions(RoutedSessionsArguments),
     /// List the login sessions that driven websites keep for you, or end one
     Sites(SitesArguments),
     /// Call one skill by name

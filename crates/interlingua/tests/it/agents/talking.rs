@@ -98,6 +98,33 @@ async fn streamed(hub: &interlingua_testkit::Hub, id: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
+async fn r_31_an_agent_s_own_setting_says_whether_its_answers_are_streamed() {
+    let lines = "replies: [{ events: [{ text: 'Good ' }, { text: morning. }, { end: done }], again: true }]";
+    for (hub_says, agent_says, in_pieces) in [
+        ("{}", "", true),
+        ("{}", ", router: { buffer_partial_responses: true }", false),
+        ("{}", ", router: { enable_streaming: false }", false),
+        ("{ buffer_partial_responses: true }", "", false),
+        ("{ buffer_partial_responses: true }", ", router: { buffer_partial_responses: false }", true),
+    ] {
+        let config = format!(
+            "models: {{ canned: {{ provider: scripted, file: ./lines.yaml }} }}\nagents: {{ ann: {{ model: canned{agent_says} }} }}\n\
+             front_door: ann\nnlip: {{ router: {hub_says} }}\n"
+        );
+        let hub = crate::support::builder().file("lines.yaml", lines).config(&config).start().await;
+        let messages = streamed(&hub, "e1").await;
+        let has_pieces = messages.iter().any(|message| message["content"]["partial"] == true);
+        assert_eq!(has_pieces, in_pieces, "{hub_says} {agent_says}: {messages:?}");
+        assert_eq!(messages.last().expect("responses")["content"]["content"], "Good morning.", "{messages:?}");
+        // At its own path an agent that is not to be streamed is answered with one array.
+        let accept = [("accept", "text/event-stream")];
+        let answer = send(&hub, Method::POST, "/agents/ann/nlip/route", &accept, Some(routed("e2"))).await;
+        let is_array = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+        assert_eq!(is_array, agent_says.contains("enable_streaming: false"), "{hub_says} {agent_says}");
+    }
+}
+
+#[tokio::test]
 async fn h_01_chat_by_the_routing_envelope_is_chat() {
     let hub = hub(HELLO, "front_door: ann\n").await;
     let answer = hub.post_json("/nlip/route", &routed("e1")).await.json();

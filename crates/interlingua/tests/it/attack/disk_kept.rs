@@ -44,7 +44,9 @@ async fn ages(hub: &mut Hub) {
     let store = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store");
     let days = 200_i64 * 24 * 3600 * 1000;
     store.execute("UPDATE journal SET at = at - ?1", [days]).expect("older");
-    store.execute("UPDATE records SET expires = expires - ?1 WHERE kind = 'upload'", [days]).expect("older");
+    store
+        .execute("UPDATE records SET expires = expires - ?1 WHERE kind IN ('upload', 'session_notes')", [days])
+        .expect("older");
     drop(store);
     hub.restart().await;
 }
@@ -98,23 +100,34 @@ async fn attack_a_caller_fills_the_disk_with_events_of_topics() {
 #[tokio::test]
 async fn attack_a_caller_fills_the_disk_with_notifications() {
     let mut hub = hub().await;
-    let notify = async |hub: &Hub, name: &str, session: &str| {
+    let notify = async |hub: &Hub, name: &str, session: &str, id: &str| {
         let note = json!({
             "format": {"content_type": "application/json", "encoding": "utf-8", "schema_version": "1.0"},
-            "control": {"message_type": "notification", "message_id": session, "timestamp": "2026-01-01T00:00:00Z"},
-            "token": {"session_id": session}, "content": {"fill": fill()}, "metadata": {},
+            "control": {"message_type": "notification", "message_id": id, "timestamp": "2026-01-01T00:00:00Z"},
+            "token": {"session_id": session}, "content": {"fill": "x".repeat(15_000)}, "metadata": {},
         });
         by(hub, name, Method::POST, "/nlip/route", Some(note)).await
     };
-    for at in 0..FIT {
-        let sent = notify(&hub, "eve", &format!("s{}", at % 2)).await;
+    // In one session the oldest make room for the newest: it holds at most 64 KiB.
+    for at in 0..100 {
+        let sent = notify(&hub, "eve", "s", &format!("n{at}")).await;
         assert_eq!(sent.status, 202, "{}", sent.text());
     }
-    is_refused(&notify(&hub, "eve", "s0").await);
-    is_refused(&notify(&hub, "eve", "s1").await);
-    assert_eq!(notify(&hub, "ann", "s0").await.status, 202, "another caller has its own bytes");
+    // In many sessions they are all the caller's bytes: sixteen of these sessions are a mebibyte.
+    let mut refused = None;
+    for at in 0..100 {
+        let sent = notify(&hub, "eve", &format!("s{}", at / 4), &format!("m{at}")).await;
+        if sent.status != 202 {
+            refused = Some((at, sent));
+            break;
+        }
+    }
+    let (at, refused) = refused.expect("there is a limit");
+    is_refused(&refused);
+    assert!((48..72).contains(&at), "{at}");
+    assert_eq!(notify(&hub, "ann", "s", "n").await.status, 202, "another caller has its own bytes");
     ages(&mut hub).await;
-    until("old notifications make room", async || notify(&hub, "eve", "s0").await.status == 202).await;
+    until("old notifications make room", async || notify(&hub, "eve", "another", "n").await.status == 202).await;
 }
 
 /// Where this caller may upload something.

@@ -22,6 +22,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
+const PATH: &str = "/nlip/route";
+
 /// A configuration from its text; relative paths start in `directory`.
 pub(super) fn config(directory: &std::path::Path, yaml: &str) -> Config {
     let yaml = format!("listen: 127.0.0.1:0\nstore: {{ embedded: ./data }}\n{yaml}");
@@ -70,7 +72,12 @@ impl Route {
 
     /// Sends a message with these headers.
     pub(super) async fn send_with(&self, message: &Value, headers: &[(&str, &str)]) -> Answer {
-        self.connect().await.send(post(message, headers)).await
+        self.send_to(PATH, message, headers).await
+    }
+
+    /// The same, to another path than the front one.
+    pub(super) async fn send_to(&self, path: &str, message: &Value, headers: &[(&str, &str)]) -> Answer {
+        self.connect().await.send(post(path, message, headers)).await
     }
 
     /// Sends a message as the hub's owner.
@@ -86,12 +93,12 @@ impl Route {
 
     /// Sends a message, and hands over the events it is answered with.
     pub(super) async fn stream(&self, message: &Value) -> Events {
-        self.connect().await.events(post(message, &[("accept", "text/event-stream")])).await
+        self.connect().await.events(post(PATH, message, &[("accept", "text/event-stream")])).await
     }
 }
 
-fn post(message: &Value, headers: &[(&str, &str)]) -> http::Request<http_body_util::Full<bytes::Bytes>> {
-    let mut builder = request(http::Method::POST, "/nlip/route").header("content-type", "application/json");
+fn post(path: &str, message: &Value, headers: &[(&str, &str)]) -> http::Request<http_body_util::Full<bytes::Bytes>> {
+    let mut builder = request(http::Method::POST, path).header("content-type", "application/json");
     for (name, value) in headers {
         builder = builder.header(*name, *value);
     }

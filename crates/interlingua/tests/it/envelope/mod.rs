@@ -3,9 +3,13 @@
 //! stored.
 
 mod confirmations;
+mod founding;
+mod inspection;
 mod kit;
 mod messages;
+mod native;
 mod parallel;
+mod peers;
 mod sessions;
 mod settings;
 mod times;

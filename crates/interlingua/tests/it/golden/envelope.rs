@@ -18,7 +18,7 @@ fn incoming() -> Carried<Incoming> {
     let arrived = read(&Bytes::from_static(CALL.as_bytes()), &Limits::default()).expect("an envelope");
     let translators = Translators::default();
     let (names, _) = Table::build(&translators, [(skill().id, "mcp".into())]);
-    let context = Context { names: &names, translators: &translators, now: NOW, default_timeout: None };
+    let context = Context { names: &names, translators: &translators, now: NOW, default_timeout: None, peer: None };
     let Carried { value, losses } = decode(arrived.value, &context).expect("it can be understood");
     Carried { value, losses: [arrived.losses, losses].concat() }
 }

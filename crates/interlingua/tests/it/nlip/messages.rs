@@ -217,6 +217,10 @@ async fn n_24_a_programming_language_nobody_knows_is_answered_in_words() {
     let reply = ask(&hub().await, &json!({"format": "structured", "subformat": "cobol", "content": "STOP RUN."})).await;
     assert_eq!((&reply["format"], reply.get("messagetype")), (&json!("text"), None), "{reply}");
     assert!(reply["content"].as_str().is_some_and(|content| content.to_lowercase().contains("cobol")), "{reply}");
+    // A program tells it from an answer by the fault beside it.
+    let parts = reply["submessages"].as_array().cloned().unwrap_or_default();
+    let fault = parts.iter().find(|part| part["label"] == "interlingua-fault").unwrap_or_else(|| panic!("{reply}"));
+    assert_eq!((&fault["format"], &fault["content"]["kind"]), (&json!("structured"), &json!("unsupported")), "{reply}");
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ const PROTOCOLS: [(&str, &[Lacking], &[&str]); 6] = [
             ("client", "the hub answers such messages and sends none"),
             ("outbound", "the hub answers such messages and sends none"),
         ],
-        &["inside", "memory", "protocol", "refusal", "self_proving_token", "sessions", "spellings"],
+        &["inside", "inspect", "memory", "notes", "protocol", "refusal", "self_proving_token", "sessions", "spellings"],
     ),
     ("mcp", &[], &["protocol", "refusal"]),
     ("a2a", &[], &["called_agents", "protocol", "push", "refusal", "server_state", "signing"]),

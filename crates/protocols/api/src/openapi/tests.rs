@@ -14,6 +14,7 @@ fn every_path_of_the_contract_is_described() {
         "exchanges",
         "tasks",
         "conversations",
+        "sessions",
         "confirmations",
         "questions",
         "questions/{id}/settled",

@@ -14,6 +14,7 @@ mod fault;
 mod keys;
 mod parts;
 mod question;
+mod routed;
 mod session;
 mod site;
 mod task;
@@ -38,6 +39,7 @@ pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use parts::Tells;
 pub use question::{ChoiceView, ConfirmView, GrantedView, LinkView, QuestionView};
+pub use routed::{MessageHeadView, NotificationView, RoutedSessionView};
 pub use session::{HubView, RightsView, SessionView, SignInRequest, SignInView, TicketView};
 pub use site::{SitePageView, SitePagesView, SiteSessionView};
 pub use task::{

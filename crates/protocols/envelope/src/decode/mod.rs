@@ -1,7 +1,7 @@
 //! Decodes a message into the model.
 //!
 //! A request with tool calls becomes a group of calls that run together; one with `content.messages` and no tool calls is a chat with the
-//! front door; one with an answer settles a question; a notification needs no answer. Everything else is refused: an empty request,
+//! front door, or with the peer whose path it came to; one with an answer settles a question; a notification needs no answer. Everything else is refused: an empty request,
 //! and a response or error that nobody waits for.
 //!
 //! Decided elsewhere: the principal (`control.auth_token` is passed on as a credential and proves nothing), whether the session is alive,
@@ -9,19 +9,21 @@
 
 mod answer;
 mod chat;
+mod native;
 
 use std::time::Duration;
 
 use interlingua_model::{
     Ask, Call, Caller, Carried, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Feature, HubId, Input, Json,
-    KindSet, Limits, Loss, LossKind, Meta, OnDisconnect, Text, Time, Trace, Via, Wire,
+    KindSet, Limits, Loss, LossKind, Meta, OnDisconnect, PeerId, Target, Text, Time, Trace, Via, Wire,
 };
 
 use super::invalid::{Invalid, Rule};
 use super::names::Names;
 use super::priority;
 use super::translators::Translators;
-use super::wire::{Head, Message, MessageType, ToolCall};
+use super::wire::{Head, Message, MessageType, NativeForm, ToolCall};
+use interlingua_model::json::Tree;
 use interlingua_wire::codec;
 use interlingua_wire::object::Object;
 
@@ -39,6 +41,8 @@ pub struct Context<'a> {
     pub now: Time,
     /// Holds when a message has no `control.timeout`.
     pub default_timeout: Option<Duration>,
+    /// The peer whose own path the message came to; `None`: the hub's.
+    pub peer: Option<&'a PeerId>,
 }
 
 impl std::fmt::Debug for Context<'_> {
@@ -56,7 +60,7 @@ pub type Meaning = codec::Meaning<Own>;
 pub enum Own {
     /// In the order of the message.
     Tools(Vec<Routed>),
-    /// No answer. With a session it is noted there and published under the session's name.
+    /// No answer. With a session it is stored there, for the session's owner to read.
     Noted { session: Option<Text>, content: Json },
 }
 
@@ -74,6 +78,8 @@ pub struct Tool {
     pub name: Text,
     /// Of the translator: where the tool came from.
     pub marks: Json,
+    /// The form in which the result is given besides the envelope's own (O-34).
+    pub form: Option<NativeForm>,
 }
 
 impl Tool {
@@ -82,7 +88,8 @@ impl Tool {
         let meta = call.meta.0.as_ref()?;
         let text = |key| meta.get(key).and_then(|value| value.as_str()).map(Text::from);
         let marks = meta.get("marks").cloned().map_or_else(Json::empty_object, Json::from_tree);
-        Some(Tool { id: text("tool_id")?, name: text("tool_name")?, marks })
+        let form = text("tool_format").and_then(|name| NativeForm::parse(&name));
+        Some(Tool { id: text("tool_id")?, name: text("tool_name")?, marks, form })
     }
 }
 
@@ -118,22 +125,35 @@ fn request(message: &Message, context: &Context<'_>, losses: &mut Vec<Loss>) -> 
         return Ok(Meaning::Own(Own::Tools(tools(message, calls, context)?)));
     }
     let input = chat::decode(&message.content, losses)?.ok_or(Rule::AsksNothing)?;
-    let ask = Ask::Invoke { target: interlingua_model::Target::Words, input };
+    let target = context.peer.map_or(Target::Words, |peer| Target::Peer(peer.clone()));
+    let ask = Ask::Invoke { target, input };
     let mut call = opened(message, context, &message.control.message_id, ask);
     call.meta = caller_meta(message, None);
     Ok(Meaning::Call(Box::new(call)))
 }
 
 fn tools(message: &Message, calls: &[ToolCall], context: &Context<'_>) -> Result<Vec<Routed>, Rule> {
+    let wanted = wanted_form(message)?;
     for (index, call) in calls.iter().enumerate() {
         if calls[..index].iter().any(|earlier| earlier.tool_id == call.tool_id) {
             return Err(Rule::SameToolId(index));
         }
     }
-    Ok(calls.iter().map(|call| routed(message, call, context)).collect())
+    Ok(calls.iter().map(|call| routed(message, call, wanted.or(call.form), context)).collect())
 }
 
-fn routed(message: &Message, call: &ToolCall, context: &Context<'_>) -> Routed {
+/// `metadata.tool_format`: results are wanted in this form, whatever form the calls have (O-34).
+fn wanted_form(message: &Message) -> Result<Option<NativeForm>, Rule> {
+    if is_empty(&message.metadata) {
+        return Ok(None);
+    }
+    match message.metadata.get("tool_format") {
+        None | Some(Tree::Null) => Ok(None),
+        Some(named) => named.as_str().and_then(NativeForm::parse).map(Some).ok_or(Rule::UnknownToolFormat),
+    }
+}
+
+fn routed(message: &Message, call: &ToolCall, form: Option<NativeForm>, context: &Context<'_>) -> Routed {
     let named = context.names.named(&call.tool_name);
     // Whose a known tool is, the registry says; for an unknown one the spelling is all there is (H-13).
     let translator = match &named {
@@ -141,7 +161,7 @@ fn routed(message: &Message, call: &ToolCall, context: &Context<'_>) -> Routed {
         Err(_) => Some(context.translators.guess(&call.tool_name)),
     };
     let marks = translator.map_or_else(Json::empty_object, |translator| translator.marks().clone());
-    let tool = Tool { id: call.tool_id.clone(), name: call.tool_name.clone(), marks };
+    let tool = Tool { id: call.tool_id.clone(), name: call.tool_name.clone(), marks, form };
     if let Some(off) = translator.filter(|translator| !translator.enabled) {
         return Routed { tool, call: Err(disabled(&format!("translator disabled: {}", off.name))) };
     }
@@ -213,6 +233,9 @@ fn caller_meta(message: &Message, tool: Option<&Tool>) -> Meta {
             meta.text("tool_id", &tool.id);
             meta.text("tool_name", &tool.name);
             meta.value("marks", &tool.marks);
+            if let Some(form) = tool.form {
+                meta.text("tool_format", form.as_str());
+            }
         }
         if !is_empty(&message.metadata) {
             meta.value("metadata", &message.metadata);

@@ -8,13 +8,16 @@
 //! Lanes that run together finish in any order. For final responses in the order of the calls, as in a reply that is one JSON array,
 //! pass the lanes' events in that order; `seq` is the order in which they were passed.
 
+mod native;
 mod output;
 mod question;
 
+use std::collections::HashMap;
+
 use interlingua_model::json::Tree;
 use interlingua_model::{
-    Carried, Channel, Entry, Event, Fault, Finished, Json, Loss, Outcome, Piece, Question, Record, Route, Text, Time,
-    uuid_v4,
+    Carried, Channel, Entry, Event, Fault, Finished, Json, Loss, Outcome, PeerId, Piece, Question, Record, Route, Text,
+    Time, uuid_v4,
 };
 
 use super::decode::Tool;
@@ -81,6 +84,8 @@ pub struct Encoder {
     token: Token,
     format: Format,
     delivery: Delivery,
+    /// Of peers whose answers are delivered otherwise.
+    deliveries: HashMap<PeerId, Delivery>,
     lanes: Vec<Lane>,
     seq: u64,
     /// What was lost on the way in; told once, with the first response.
@@ -125,6 +130,7 @@ impl Encoder {
             token: head.token,
             format: head.format,
             delivery,
+            deliveries: HashMap::new(),
             lanes: lanes.into_iter().map(lane).collect(),
             seq: 0,
             arrived: losses.clone(),
@@ -136,6 +142,11 @@ impl Encoder {
     /// Brings back what the session keeps for the caller.
     pub fn bringing(self, context: Option<Json>) -> Encoder {
         Encoder { context, ..self }
+    }
+
+    /// Delivers the answers of these peers in this way, whatever holds for others.
+    pub fn delivering(self, deliveries: HashMap<PeerId, Delivery>) -> Encoder {
+        Encoder { deliveries, ..self }
     }
 
     /// What a lane made can be fetched: at this address, followed by the artifact's id and `/content`. Without one they are not
@@ -172,7 +183,9 @@ impl Encoder {
         let Some(at) = self.lanes.get_mut(lane).filter(|lane| lane.end.is_none()) else {
             return Carried::whole(Frames::None);
         };
-        let streams = self.delivery == Delivery::Stream;
+        let peer = at.route.as_ref().map(|route| &route.skill.peer);
+        let own = peer.and_then(|peer| self.deliveries.get(peer)).copied();
+        let streams = own.unwrap_or(self.delivery) == Delivery::Stream;
         let told = match event {
             Event::Started(route) => {
                 at.route = Some(route.clone());
@@ -227,7 +240,9 @@ impl Encoder {
             (Spelling::Outcome, Of::Tool(_)) => status_content(Status::Error, None),
             (Spelling::Outcome, Of::Chat) => error_content(fault, self.correlation_id.as_deref(), None),
         };
-        let fill = Fill { content, result, note: &|_| {}, losses: &[] };
+        let native = native::encode(&at.of, result.as_ref());
+        let note = |meta: &mut Object<'_>| write_native(meta, native.as_ref());
+        let fill = Fill { content, result, note: &note, losses: &[] };
         let mut message = self.response(fill, Some(lane), stamp);
         if matches!(spelling, Spelling::Error(_)) {
             message.control.message_type = MessageType::Error;
@@ -293,7 +308,11 @@ impl Encoder {
         };
         // what a model failed in is an error, not a response that was not completed.
         let is_error = at.of == Of::Chat && !is_success;
-        let note = |meta: &mut Object<'_>| output::provenance(meta, route.as_ref(), &artifacts, &finished.usage);
+        let native = native::encode(&at.of, result.as_ref());
+        let note = |meta: &mut Object<'_>| {
+            output::provenance(meta, route.as_ref(), &artifacts, &finished.usage);
+            write_native(meta, native.as_ref());
+        };
         let mut message = self.response(Fill { content, result, note: &note, losses: &losses }, Some(lane), stamp);
         self.lanes[lane].route = route;
         if is_error {
@@ -461,6 +480,12 @@ fn error_content(fault: &Fault, original: Option<&str>, of: Option<&Of>) -> Json
             });
         }
     })
+}
+
+fn write_native(meta: &mut Object<'_>, native: Option<&Json>) {
+    if let Some(native) = native {
+        meta.value("native_result", native);
+    }
 }
 
 fn write_losses(meta: &mut Object<'_>, losses: &[Loss]) {

@@ -1,4 +1,4 @@
-//! `POST /nlip/route`: a JSON array of responses, or server-sent events with one response each, if the caller accepts them. A notification
+//! `POST /nlip/route`, and `POST /agents/{peer}/nlip/route` for one agent or team: a JSON array of responses, or server-sent events with one response each, if the caller accepts them. A notification
 //! is answered with 202 and no body; a message that is refused whole gets one error and a status of its own.
 
 use std::convert::Infallible;
@@ -8,7 +8,7 @@ use crate::encode::{self, Delivery, Stamp};
 use crate::wire::Message;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::{Extension, Path, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -16,6 +16,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::StreamExt;
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
+use interlingua_model::PeerId;
 
 use super::parallel::{Answering, Whole, log};
 use super::{Answered, Exchange, Refusal};
@@ -28,7 +29,10 @@ use interlingua_net::body;
 use interlingua_net::connection::Connection;
 
 pub fn routes(state: Arc<Endpoint>) -> Router {
-    Router::new().route("/nlip/route", post(route).fallback(not_allowed)).with_state(state)
+    Router::new()
+        .route("/nlip/route", post(route).fallback(not_allowed))
+        .route("/agents/{peer}/nlip/route", post(one_peer).fallback(not_allowed))
+        .with_state(state)
 }
 
 async fn not_allowed() -> Response {
@@ -41,14 +45,34 @@ async fn route(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
+    respond(shared, connection, headers, None, body).await
+}
+
+async fn one_peer(
+    State(shared): State<Arc<Endpoint>>,
+    Extension(connection): Extension<Connection>,
+    Path(peer): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    respond(shared, connection, headers, Some(PeerId::from(peer)), body).await
+}
+
+async fn respond(
+    shared: Arc<Endpoint>,
+    connection: Connection,
+    headers: HeaderMap,
+    peer: Option<PeerId>,
+    body: Body,
+) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return EnvelopeErrors.refuse(&fault),
     };
     let settings = shared.own.settings();
-    let streamed = settings.streams && wants_events(&headers);
-    let delivery = if streamed && !settings.buffers { Delivery::Stream } else { Delivery::Whole };
-    let exchange = Exchange { shared, connection, headers, settings, delivery };
+    let streamed = settings.streams_of(peer.as_ref()) && wants_events(&headers);
+    let delivery = if streamed { settings.delivery_of(peer.as_ref()) } else { Delivery::Whole };
+    let exchange = Exchange { shared, connection, headers, settings, streamed, delivery, peer };
     match exchange.answer(&frame).await {
         Ok(Answered::Noted) => StatusCode::ACCEPTED.into_response(),
         Ok(Answered::Running(mut answering)) if streamed => {

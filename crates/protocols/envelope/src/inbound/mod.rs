@@ -14,20 +14,21 @@ use crate::invalid::Invalid;
 use crate::wire::{self, Head, Limits, Message, MessageType};
 use ::http::HeaderMap;
 use bytes::Bytes;
-use interlingua_model::journal::{self, Log};
 use interlingua_model::json::Tree;
-use interlingua_model::ports::{Append, Expected};
 use interlingua_model::{
-    Call, Carried, ConversationId, Fault, Json, Loss, MessageId, Principal, Secret, Signal, TaskId, Time, TopicId,
+    Call, Carried, ConversationId, Digest, Fault, FaultKind, Json, Loss, MessageId, Noun, PeerId, Principal, Secret,
+    Signal, TaskId, Text, Time,
 };
 use interlingua_wire::hub_headers;
 
 use self::parallel::{Answering, Lane};
-use super::sessions::{Brought, Context, Kind, TakenUp};
+use super::notes::Note;
+use super::sessions::{Brought, Context, Kind, Noting, TakenUp};
 use super::settings::Settings;
-use crate::Endpoint;
 use crate::spellings::Visible;
+use crate::{Endpoint, PROTOCOL};
 use interlingua_hub::audit::AuditLine;
+use interlingua_hub::hooks::HookNote;
 use interlingua_net::connection::Connection;
 use interlingua_net::large;
 use interlingua_telemetry::meters::Phase;
@@ -39,7 +40,11 @@ struct Exchange {
     connection: Connection,
     headers: HeaderMap,
     settings: Arc<Settings>,
+    /// As one array, or as a stream, perhaps of whole answers.
+    streamed: bool,
     delivery: Delivery,
+    /// Whose path it came to; `None`: the hub's.
+    peer: Option<PeerId>,
 }
 
 /// What becomes of a message.
@@ -95,6 +100,14 @@ impl Exchange {
         self.authenticated(&by, brought, message, losses).await.map_err(|fault| fault.told_to(&by))
     }
 
+    /// The path of a peer of which this principal may see nothing is treated as not found.
+    fn check_peer(&self, by: &Principal) -> Result<(), Fault> {
+        let Some(peer) = &self.peer else { return Ok(()) };
+        let is_there = self.shared.hub.visible(by).has_peer(peer);
+        let unknown = || Fault::caller(FaultKind::NotFound(Noun::Resource), "no agent is reached at this path");
+        is_there.then_some(()).ok_or_else(unknown)
+    }
+
     async fn authenticated(
         &self,
         by: &Principal,
@@ -102,6 +115,7 @@ impl Exchange {
         mut message: Message,
         mut losses: Vec<Loss>,
     ) -> Result<Answered, Fault> {
+        self.check_peer(by)?;
         let context = take_context(&mut message);
         let message_id = MessageId(message.control.message_id.clone());
         let kind = match message.control.message_type {
@@ -146,13 +160,16 @@ impl Exchange {
             }
             Meaning::Call(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
             Meaning::Signal { to, signal } => vec![self.signalled(by, to, signal).await],
-            Meaning::Own(Own::Noted { content, .. }) => {
-                self.note(by, key, content, now).await?;
+            Meaning::Own(Own::Noted { session, content }) => {
+                if let Some(key) = key {
+                    self.note(by, key, session, Note::new(&message_id, &content, now)).await?;
+                }
                 return Ok(Answered::Noted);
             }
         };
         let (lanes, states) = lanes.into_iter().unzip();
         let encoder = Encoder::new(head, lanes, self.delivery, losses).bringing(context);
+        let encoder = if self.streamed { encoder.delivering(self.settings.deliveries()) } else { encoder };
         let host = self.headers.get(::http::header::HOST).and_then(|host| host.to_str().ok());
         Ok(Answered::Running(Box::new(Answering {
             hub: self.shared.hub.clone(),
@@ -171,12 +188,14 @@ impl Exchange {
         let hub = &self.shared.hub;
         let catalogue = hub.catalogue();
         let made = self.shared.own.spellings.of(&catalogue, &self.settings);
-        let names = Visible { table: &made.table, seen: hub.visible(by), by };
+        let peer = self.peer.as_ref();
+        let names = Visible { table: &made.table, seen: hub.visible(by), by, peer };
         let context = decode::Context {
             names: &names,
             translators: &made.translators,
             now,
             default_timeout: self.settings.default_timeout,
+            peer,
         };
         decode::decode(message, &context)
     }
@@ -228,29 +247,16 @@ impl Exchange {
         })
     }
 
-    /// Writes a notification under its session's own topic.
-    async fn note(
-        &self,
-        by: &Principal,
-        key: Option<interlingua_model::Digest>,
-        content: Json,
-        now: Time,
-    ) -> Result<(), Fault> {
-        let Some(key) = key else { return Ok(()) };
-        let hub = &self.shared.hub;
-        let record = journal::to_bytes(&content).map_err(Fault::internal)?;
-        let append = Append {
-            log: Log::Topic(TopicId(format!("session/{key}").into())),
-            expected: Expected::Any,
-            at: now,
-            records: vec![record],
-            unique: None,
-            row: None,
-            most: None,
-            beside: 0,
-            share: hub.settings().share_of(&by.owner()),
-        };
-        hub.journal().append(append).await?;
+    /// Stores a notification beside its session, and informs the hooks of one that is new.
+    async fn note(&self, by: &Principal, key: Digest, session: Option<Text>, note: Note) -> Result<(), Fault> {
+        let (hub, settings) = (self.shared.hub.settings(), &*self.settings);
+        let (most, bytes) = (hub.conversations_of_one, hub.bytes_of(&by.owner()));
+        let of = Noting { by, settings, most, bytes, now: note.at };
+        if self.shared.own.sessions.note(&note, key, of).await? {
+            let (by, wire) = (by.owner().to_string(), PROTOCOL);
+            let Note { message, content, .. } = note;
+            self.shared.hub.tell_notification(&HookNote { hook: "".into(), by, wire, session, message, content });
+        }
         Ok(())
     }
 }

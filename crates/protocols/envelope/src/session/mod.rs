@@ -8,6 +8,7 @@
 //! The turn is counted here and nowhere else; the caller's own count is only compared. Time is passed in: the caller must take it from a
 //! clock that does not jump, and a time before the last activity is taken as that activity's.
 
+mod heads;
 mod recent;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use interlingua_model::id::{ConversationId, MessageId, Text, Time, uuid_v4};
 use interlingua_model::principal::{Owner, Subject};
 use interlingua_model::secret::Secret;
 
+pub use heads::{HEADS, Head, HeadKind, Heads};
 pub use recent::{RECENT, Recent};
 pub use token::Hashed;
 use token::Issued;
@@ -94,6 +96,8 @@ pub struct Session {
     pub context: Option<Sealed>,
     #[serde(default, skip_serializing_if = "Recent::is_empty")]
     recent: Recent,
+    #[serde(default, skip_serializing_if = "Heads::is_empty")]
+    heads: Heads,
 }
 
 /// Bytes that only whoever sealed them can open.
@@ -164,6 +168,7 @@ pub fn open(owner: Owner, presented: Presented<'_>, prefix: &str, entropy: Entro
         state: None,
         context: None,
         recent: Recent::default(),
+        heads: Heads::default(),
     };
     Held { session, tell }
 }
@@ -259,6 +264,16 @@ impl Session {
     pub fn note(&mut self, message: &MessageId, now: Time) {
         self.recent.push(message);
         self.touch(now);
+    }
+
+    /// Stores the head of a message, for the owner to read.
+    pub fn store_head(&mut self, message: &MessageId, kind: HeadKind, now: Time) {
+        let age = Duration::from_millis(now.0.saturating_sub(self.created.0));
+        self.heads.push(message, kind, age);
+    }
+
+    pub fn heads(&self) -> &Heads {
+        &self.heads
     }
 
     /// Was this message among the last ones?

@@ -273,3 +273,26 @@ fn ids_that_can_be_guessed_are_told_from_those_of_random_bits() {
         assert!(!is(text), "{text}");
     }
 }
+
+#[test]
+fn heads_of_the_last_messages_are_few_and_short() {
+    let mut session = open(owner("ada"), nothing(), "chat", entropy(1), NOW).session;
+    for n in 0..20_u64 {
+        let id = MessageId::from(format!("{n}-{}", "x".repeat(100)).as_str());
+        session.store_head(&id, HeadKind::Request, NOW.after(Duration::from_secs(n)));
+    }
+    session.store_head(&"n".into(), HeadKind::Notification, NOW.after(HOUR));
+    let heads: Vec<&Head> = session.heads().iter().collect();
+    assert_eq!(heads.len(), HEADS);
+    assert_eq!((heads[0].message().len(), heads[0].kind()), (64, HeadKind::Request), "{heads:?}");
+    assert!(heads[0].message().starts_with("13-"), "the oldest went first: {heads:?}");
+    let last = heads[HEADS - 1];
+    assert_eq!((last.message(), last.kind().as_str(), last.at(NOW)), ("n", "notification", NOW.after(HOUR)));
+    let written = serde_json::to_value(&session).expect("writable");
+    assert_eq!(serde_json::from_value::<Session>(written.clone()).expect("readable"), session);
+    // A record of an earlier release has none.
+    let mut earlier = written;
+    earlier.as_object_mut().expect("an object").remove("heads");
+    let read: Session = serde_json::from_value(earlier).expect("readable");
+    assert!(read.heads().is_empty());
+}

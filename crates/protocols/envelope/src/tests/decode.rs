@@ -123,7 +123,7 @@ fn r_34_timeout_is_the_callers_deadline_and_the_default_the_hubs() {
     let deadline = |timeout: Tree, default_timeout: Option<Duration>| {
         let translators = Translators::default();
         let (names, _) = Table::build(&translators, super::registry());
-        let context = Context { names: &names, translators: &translators, now: NOW, default_timeout };
+        let context = Context { names: &names, translators: &translators, now: NOW, default_timeout, peer: None };
         let message = message(json!({"control": {"timeout": timeout}, "tool_calls": [call("t", "read_file")]}));
         match decode(message, &context).expect("decodable").value.meaning {
             Meaning::Own(Own::Tools(mut routed)) => routed.remove(0).call.expect("resolved").limits.deadline,

@@ -23,6 +23,7 @@ fn tool(id: &str) -> Of {
         id: id.into(),
         name: "read_file".into(),
         marks: json!({"protocol": "builtin", "tool_category": "massgen_builtin"}).into(),
+        form: None,
     })
 }
 

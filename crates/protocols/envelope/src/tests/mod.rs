@@ -71,7 +71,7 @@ pub(super) fn registry() -> Vec<(SkillId, Text)> {
 pub(super) fn decode_with(changes: Tree, translators: &Translators) -> Result<Carried<Incoming>, Fault> {
     let (names, collisions) = Table::build(translators, registry());
     assert_eq!(collisions, []);
-    let context = Context { names: &names, translators, now: NOW, default_timeout: None };
+    let context = Context { names: &names, translators, now: NOW, default_timeout: None, peer: None };
     super::decode::decode(message(changes), &context).map_err(|invalid| invalid.fault())
 }
 

@@ -26,7 +26,8 @@ fn corpus() -> Vec<(String, Bytes)> {
 fn files_named_bad_are_refused_and_the_others_survive_every_way() {
     let translators = Translators::default();
     let (names, _) = Table::build(&translators, registry());
-    let context = Context { names: &names, translators: &translators, now: super::NOW, default_timeout: None };
+    let context =
+        Context { names: &names, translators: &translators, now: super::NOW, default_timeout: None, peer: None };
     let corpus = corpus();
     assert!(corpus.len() >= 20);
     for (name, frame) in corpus {

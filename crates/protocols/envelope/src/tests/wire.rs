@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::{call, message, read, request};
 use crate::invalid::Invalid;
-use crate::wire::{self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
+use crate::wire::{
+    self, Control, Format, Limits, Message, MessageType, NativeForm, Status, Token, ToolCall, ToolResult,
+};
 
 fn invalid(changes: Tree) -> Invalid {
     read(&request(changes)).expect_err("refused").invalid
@@ -276,9 +278,16 @@ fn any_token() -> impl Strategy<Value = Token> {
 }
 
 fn any_call() -> impl Strategy<Value = ToolCall> {
-    (".{0,12}", ".{0,24}", any_object(), any::<bool>()).prop_map(|(id, name, parameters, require_confirmation)| {
-        ToolCall { tool_id: id.into(), tool_name: name.into(), parameters, require_confirmation }
-    })
+    let form = prop::option::of(prop::sample::select(&NativeForm::ALL[..]));
+    (".{0,12}", ".{0,24}", any_object(), any::<bool>(), form).prop_map(
+        |(id, name, parameters, require_confirmation, form)| ToolCall {
+            tool_id: id.into(),
+            tool_name: name.into(),
+            parameters,
+            require_confirmation,
+            form,
+        },
+    )
 }
 
 fn any_result() -> impl Strategy<Value = ToolResult> {

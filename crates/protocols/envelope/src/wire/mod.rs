@@ -122,6 +122,40 @@ pub struct ToolCall {
     /// Always an object.
     pub parameters: Json,
     pub require_confirmation: bool,
+    /// The form it was written in; `None`: the envelope's own.
+    pub form: Option<NativeForm>,
+}
+
+/// The form in which the API of a model writes a tool call and takes its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeForm {
+    /// OpenAI, chat completions: `{id, type: function, function: {name, arguments}}`.
+    OpenAi,
+    /// OpenAI, responses: `{type: function_call, call_id, name, arguments}`.
+    OpenAiResponses,
+    /// Anthropic: `{type: tool_use, id, name, input}`.
+    Anthropic,
+    /// Gemini: `{functionCall: {id, name, args}}`.
+    Gemini,
+}
+
+impl NativeForm {
+    pub const ALL: [NativeForm; 4] =
+        [NativeForm::OpenAi, NativeForm::OpenAiResponses, NativeForm::Anthropic, NativeForm::Gemini];
+
+    /// As `metadata.tool_format` has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NativeForm::OpenAi => "openai",
+            NativeForm::OpenAiResponses => "openai_responses",
+            NativeForm::Anthropic => "anthropic",
+            NativeForm::Gemini => "gemini",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<NativeForm> {
+        Self::ALL.into_iter().find(|form| form.as_str() == text)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -80,6 +80,9 @@ impl Token {
 
 impl ToolCall {
     pub(crate) fn write(&self, out: &mut Object<'_>) {
+        if let Some(form) = self.form {
+            return super::native::write(self, form, out);
+        }
         out.text("tool_id", &self.tool_id);
         out.text("tool_name", &self.tool_name);
         out.value("parameters", &self.parameters);

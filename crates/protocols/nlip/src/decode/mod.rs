@@ -14,6 +14,7 @@ use interlingua_model::{
 use super::invalid::{Invalid, Problem};
 use super::labels::{self, take_history};
 use super::phrases::{self, Hook, Wish};
+use super::terms::Term;
 use super::tokens::{self, Tokens};
 use super::topic::Topic;
 use super::wire::{Format, Message, Submessage};
@@ -75,6 +76,8 @@ pub enum Own {
     Identify,
     /// It brings credentials and asks nothing else: the answer to an open question for them, if there is one.
     Credentials,
+    /// A control message asks about the endpoint: limits, policies, formats, languages, addresses; one of them, or all.
+    Terms(Option<Term>),
     /// Only source code, at a door where nobody reads it (clause 5.3).
     Unread { language: Text },
     /// The peer says that something failed on its side.
@@ -207,6 +210,7 @@ impl Said<'_> {
         match (wish, &self.context.door) {
             (Wish::Upload, _) => Own::Upload,
             (Wish::Credentials, _) => Own::Identify,
+            (Wish::Terms(asked), _) => Own::Terms(asked),
             (Wish::Skills, Addressed::Front) => Own::Skills(None),
             (Wish::Skills, Addressed::Peer(peer)) => Own::Skills(Some(peer.clone())),
         }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::decode::{Addressed, Context, Incoming, Meaning, Own, TaskWish, WIRE, decode};
 use crate::encode::{self, Addresses, NoAddresses, ReplyTo, Stand, Telling, encode};
 use crate::wire::{Content, Limits, Message, Submessage};
-use crate::{discover, fault, tokens, upload};
+use crate::{discover, fault, terms, tokens, upload};
 use ::http::HeaderMap;
 use axum::Router;
 use interlingua_machines::words::{Locale, say};
@@ -266,9 +266,23 @@ impl Exchange<'_> {
             },
             Own::Task(task, wish) => self.stands(by, task, wish, owed).await,
             Own::Identify => self.identify(&by, &conversation, owed).await,
-            Own::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
+            Own::Terms(asked) => Reply::of(terms::answer(asked, &self.facts(), &owed.tokens, owed.to)),
+            Own::Unread { language } => Reply::of(encode::unread(&language, &owed.tokens, owed.to)),
             Own::Report { .. } => owed.said("Noted."),
             Own::Remark | Own::Credentials => owed.said("OK"),
+        }
+    }
+
+    /// What this endpoint says of itself.
+    fn facts(&self) -> terms::Facts {
+        let bounds = self.shared.bounds();
+        terms::Facts {
+            base: self.base(),
+            message_bytes: bounds.body,
+            anonymous_bytes: bounds.anonymous_body,
+            upload_bytes: bounds.upload,
+            depth: bounds.depth,
+            conversation: self.shared.hub.settings().conversations,
         }
     }
 

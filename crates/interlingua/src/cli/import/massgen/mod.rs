@@ -160,21 +160,12 @@ fn routed(conversion: &mut Conversion, (path, id): (&str, &str), agent: &Value, 
                 new["router"]["max_parallel_calls"] = value.clone();
                 conversion.kept(at, format!("agents.{id}.router.max_parallel_calls"));
             }
-            ("enable_streaming" | "buffer_partial_responses", Value::Bool(_)) => for_all(conversion, &at, key, value),
+            ("enable_streaming" | "buffer_partial_responses", Value::Bool(_)) => {
+                new["router"][key] = value.clone();
+                conversion.kept(at, format!("agents.{id}.router.{key}"));
+            }
             _ => conversion.left(at, "the router of an agent has no such setting"),
         }
-    }
-}
-
-/// What a hub says once for all agents. The first that says it decides.
-fn for_all(conversion: &mut Conversion, at: &str, key: &str, value: &Value) {
-    let nlip = conversion.config.entry("nlip").or_insert_with(|| json!({}));
-    let said = nlip["router"][key].clone();
-    if said.is_null() || said == *value {
-        nlip["router"][key] = value.clone();
-        conversion.kept(at, format!("nlip.router.{key}, which holds for all agents"));
-    } else {
-        conversion.left(at, format!("nlip.router.{key} holds for all agents, and is {said}"));
     }
 }
 
