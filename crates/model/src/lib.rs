@@ -1,8 +1,8 @@
 //! The common model. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
 //! Reading order: [`call`] (requests), [`event`] and [`step`] (responses), [`transcript`] (the same as one answer), [`question`],
-//! [`fault`], [`loss`] (what could not be carried), [`content`], [`card`] (the description of peers), [`principal`] (authenticated
-//! callers), [`origin`] and [`consent`] (provenance of a call, and what it may do without approval), [`journal`] (records), [`schema`]
+//! [`fault`], [`loss`] (what could not be carried), [`content`], [`card`] (the description of peers), [`device_load`] (what a device
+//! reports), [`principal`] (authenticated callers), [`origin`] and [`consent`] (provenance of a call, and what it may do without approval), [`journal`] (records), [`schema`]
 //! (cost of validation), [`json`], [`percent`] and [`address`] (encodings), [`glob`] (the patterns of lists), [`ports`], [`peer`] and
 //! [`policy`] (traits for drivers).
 //!
@@ -17,6 +17,7 @@ pub mod card;
 pub mod consent;
 pub mod content;
 pub mod conversation;
+pub mod device_load;
 pub mod digest;
 pub mod event;
 pub mod fault;
@@ -49,6 +50,7 @@ pub use card::*;
 pub use consent::{Consent, Consents};
 pub use content::*;
 pub use conversation::*;
+pub use device_load::DeviceLoad;
 pub use digest::Digest;
 pub use event::*;
 pub use fault::*;

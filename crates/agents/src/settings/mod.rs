@@ -6,7 +6,7 @@ mod models;
 mod team_plan;
 mod teams;
 
-pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
+pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold, Kind, PlanLimits};
 pub use check::{Checked, check_models};
 pub(crate) use models::micro;
 pub use models::{Model, Price, Provider};
