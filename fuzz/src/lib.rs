@@ -233,7 +233,15 @@ pub static TARGETS: &[Target] = &[
             "crates/wire/src/oauth/scope.rs",
         ],
     ),
-    row("plan", small::plan, &["crates/agents/src/plans/constellation/read.rs", "crates/agents/src/plans/change.rs"]),
+    row(
+        "plan",
+        small::plan,
+        &[
+            "crates/agents/src/plans/constellation/read.rs",
+            "crates/agents/src/plans/change.rs",
+            "crates/machines/src/graph/results.rs",
+        ],
+    ),
     row("policy", rules::policy, &["crates/policy/src/load.rs", "crates/policy/src/reads.rs"]),
     row("protobuf", small::protobuf, &["crates/wire/src/protobuf.rs"]),
     row(

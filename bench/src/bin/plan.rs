@@ -16,7 +16,7 @@ fn plan(steps: usize) -> Plan {
     let name = |step: usize| format!("s{step}");
     let mut plan = Plan { name: "bench".into(), ..Plan::default() };
     for step in 0..steps {
-        plan.nodes.push(Node::new(name(step), Want::Any { capability: None, platform: None }));
+        plan.nodes.push(Node::new(name(step), Want::ANYONE));
         for (nth, before) in [step.checked_sub(LAYER), step.checked_sub(LAYER + 1)].into_iter().flatten().enumerate() {
             let id = format!("{step}-{nth}");
             plan.edges.push(Edge::new(id, name(before), name(step), Dependency::SuccessOnly));

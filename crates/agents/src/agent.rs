@@ -7,12 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use interlingua_machines::agent::{Budget, Fold, Layers, Plan, Tool, Window, offer};
 use interlingua_model::{
-    CardFrom, Consent, Consents, Effects, Fault, FaultKind, Json, Link, PeerId, Principal, Proof, Schema, Skill,
+    CardFrom, Consent, Consents, Effects, Fault, FaultKind, Input, Json, Link, PeerId, Principal, Proof, Schema, Skill,
     SkillId, SkillKind, Subject, Text,
 };
 use serde_json::json;
 
 use super::configured_model::ConfiguredModel;
+use super::planner::{self, Planner};
 use super::rounds::Rounds;
 use super::settings::{self, micro};
 use interlingua_hub::Hub;
@@ -40,6 +41,8 @@ pub(super) struct Agent {
     scopes: Vec<Text>,
     /// Without tools, which are looked up when a run begins.
     plan: Plan,
+    /// It has plans carried out, and calls nothing itself.
+    planner: Option<Planner>,
     public: bool,
     /// Where teams have it sit.
     pub(super) seats: Arc<Rounds>,
@@ -71,12 +74,17 @@ impl Agent {
         seats: Arc<Rounds>,
         routes: Routes,
     ) -> Result<Agent, Fault> {
-        let mut plan = Plan::new(name, config.instructions.as_str());
+        let planner = Planner::of(config);
+        let instructions = match &planner {
+            None => config.instructions.clone(),
+            Some(_) => planner::instructions(&config.instructions),
+        };
+        let mut plan = Plan::new(name, instructions.as_str());
         plan.budget = Budget {
             tokens: config.budget.tokens,
             micro_money: config.budget.money.map(micro),
             time: Some(config.budget.time.0),
-            calls: config.budget.calls,
+            calls: config.budget.calls.or(planner.as_ref().map(|_| planner::MAX_PLANS)),
             turns: Some(config.budget.turns),
         };
         plan.price = voice.price;
@@ -103,6 +111,7 @@ impl Agent {
             voice,
             scopes: config.skills.iter().map(|pattern| pattern.as_str().into()).collect(),
             plan,
+            planner,
             public: config.public,
             seats,
             routes,
@@ -125,11 +134,25 @@ impl Agent {
 
     /// What the agent adds to the chain of whoever asked: no right that its patterns do not name.
     pub(super) fn link(&self) -> Link {
-        Link {
-            subject: Subject::Agent(self.name.clone()),
-            proof: Proof::InProcess,
-            scopes: self.scopes.clone(),
-            until: None,
+        let mut scopes = self.scopes.clone();
+        scopes.extend(self.planner.as_ref().map(|_| planner::skill().to_string().into()));
+        Link { subject: Subject::Agent(self.name.clone()), proof: Proof::InProcess, scopes, until: None }
+    }
+
+    /// A planner whose plan asks the planner would never come to an end.
+    pub(super) fn check_loop(&self, by: &Principal) -> Result<(), Fault> {
+        let own = Subject::Agent(self.name.clone());
+        match self.planner.is_some() && by.links().iter().any(|link| link.subject == own) {
+            true => Err(Fault::caller(FaultKind::Loop, format!("'{}' is already at work on this", self.name))),
+            false => Ok(()),
+        }
+    }
+
+    /// The input of a call of its model, within the limits that the configuration sets.
+    pub(super) fn bounded(&self, skill: &SkillId, input: Input) -> Input {
+        match &self.planner {
+            Some(planner) if *skill == planner::skill() => planner.bounded(input),
+            Some(_) | None => input,
         }
     }
 
@@ -143,6 +166,12 @@ impl Agent {
         self.plan.budget.time.map(|time| time + GRACE)
     }
 
+    /// What whoever watches a run is shown of a call before it is made: the plan of a planner.
+    pub(super) fn outline(&self, skill: &SkillId, input: &Input) -> Option<String> {
+        let plans = self.planner.is_some() && *skill == planner::skill();
+        plans.then(|| planner::outline(input.args.as_ref())).flatten()
+    }
+
     /// What it is and may do in a run for this principal, as the hub is now. What the principal may not call is not there.
     pub(crate) fn plan(&self, hub: &Hub, through: &Principal, may_ask: bool) -> Plan {
         let visible = hub.visible(through);
@@ -153,6 +182,12 @@ impl Agent {
         };
         let mine: Vec<&Skill> =
             visible.callable().map(|skill| &**skill).filter(|skill| skill.kind != SkillKind::Prompt).collect();
+        if let Some(planner) = &self.planner {
+            let usable: Vec<&Skill> = mine.iter().copied().filter(|skill| wanted(&skill.id)).collect();
+            let devices = visible.callable_peers().map(|registered| &*registered.card);
+            let tools = planner.tools(&mine, &usable, devices, |card| hub.device_load(card));
+            return Plan { tools, may_ask, ..self.plan.clone() };
+        }
         let mut tools = offer(mine.iter().copied(), wanted);
         if tools.len() > MAX_TOOLS {
             tracing::warn!(event = "agent_skills_truncated", agent = %self.name, skills = tools.len(), shown = MAX_TOOLS, "the agent has more skills than a model is shown; the rest is left out");

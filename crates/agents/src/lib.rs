@@ -4,7 +4,8 @@
 //! The pure machine in `interlingua_machines::agent` decides what an agent does. This crate carries it out: it asks models
 //! ([`configured_model`], remote ones by [`remote_model`], the hub's own by [`local_model`]), calls skills ([`tool_calls`], by way of
 //! [`run_context`]), asks callers ([`outbox`]), and writes records ([`log`]). [`engine`] drives one run, [`run_duplex`] is its end towards
-//! the hub. [`team`] is several agents that work together, [`rounds`] their slots. [`topics`] starts agents and teams by events.
+//! the hub. [`planner`] is an agent that makes plans, [`team`] several agents that work together, [`rounds`] their slots. [`topics`] starts
+//! agents and teams by events.
 //!
 //! A call of an agent enters the hub like any other, in the name of the caller, through the agent: it has only the permissions that both
 //! have. It is a child of the run, with an id that is the same after a restart, so a resumed run gets back the call it made and nothing is
@@ -25,6 +26,7 @@ mod memory;
 pub mod models;
 mod outbox;
 mod peer;
+mod planner;
 pub mod plans;
 pub mod providers;
 mod remote_model;

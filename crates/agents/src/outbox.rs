@@ -5,13 +5,19 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use interlingua_machines::task::MAX_OPEN_QUESTIONS;
 use interlingua_model::{Answer, Event, Finished, How, Loss, Party, Question, QuestionId, Record, TaskId};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
+
+/// How many questions of calls may be open at once; the others wait. A task with more than it may have is refused.
+const MAX_PASSED_ON: usize = MAX_OPEN_QUESTIONS - 4;
 
 #[derive(Debug)]
 pub(super) struct RunOutbox {
     task: TaskId,
     inner: Mutex<Inner>,
+    /// A question was settled.
+    settled: Notify,
 }
 
 #[derive(Debug)]
@@ -32,7 +38,8 @@ pub(super) struct OpenQuestion {
 impl RunOutbox {
     /// `asked`: how many questions the task has had.
     pub(super) fn new(task: TaskId, asked: u32) -> RunOutbox {
-        RunOutbox { task, inner: Mutex::new(Inner { out: VecDeque::new(), next: asked, open: BTreeMap::new() }) }
+        let inner = Inner { out: VecDeque::new(), next: asked, open: BTreeMap::new() };
+        RunOutbox { task, inner: Mutex::new(inner), settled: Notify::new() }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -60,6 +67,24 @@ impl RunOutbox {
         OpenQuestion { number, answer }
     }
 
+    /// May a question of a call be passed on now?
+    pub(super) fn has_room(&self) -> bool {
+        self.inner().open.len() < MAX_PASSED_ON
+    }
+
+    /// Waits until one may.
+    pub(super) async fn room(&self) {
+        loop {
+            let settled = self.settled.notified();
+            tokio::pin!(settled);
+            settled.as_mut().enable();
+            if self.has_room() {
+                return;
+            }
+            settled.await;
+        }
+    }
+
     /// The question needs no answer any more.
     pub(super) fn withdraw(&self, number: u32) {
         let question = QuestionId(self.task, number);
@@ -68,9 +93,11 @@ impl RunOutbox {
 
     /// The caller answered.
     pub(super) fn answered(&self, question: QuestionId, answer: Answer) {
-        if let Some(sender) = self.inner().open.remove(&question.1) {
+        let asked = self.inner().open.remove(&question.1);
+        if let Some(sender) = asked {
             // Whoever asked may be gone meanwhile; then nobody needs the answer.
             let _ = sender.send(answer);
+            self.settled.notify_waiters();
         }
     }
 
@@ -81,8 +108,13 @@ impl RunOutbox {
         loop {
             let record = inner.out.pop_front()?;
             match record.event() {
-                Some(Event::Settled { question, .. }) if inner.open.remove(&question.1).is_none() => {}
-                _ => return Some(record),
+                Some(Event::Settled { question, .. }) => {
+                    if inner.open.remove(&question.1).is_some() {
+                        self.settled.notify_waiters();
+                        return Some(record);
+                    }
+                }
+                Some(_) | None => return Some(record),
             }
         }
     }
@@ -90,6 +122,7 @@ impl RunOutbox {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use interlingua_model::{Addressee, QuestionKind, Time};
 
     use super::*;
@@ -115,6 +148,23 @@ mod tests {
         assert!(matches!(outbox.next().as_ref().and_then(Record::event), Some(Event::Asked(_))));
         outbox.answered(QuestionId(TaskId(7), 3), Answer::Declined);
         assert_eq!(asked.answer.try_recv(), Ok(Answer::Declined));
+    }
+
+    #[tokio::test]
+    async fn no_more_questions_are_passed_on_than_a_task_may_have_open() {
+        let outbox = RunOutbox::new(TaskId(7), 0);
+        let asked: Vec<OpenQuestion> = (0..MAX_PASSED_ON).map(|_| outbox.ask(question())).collect();
+        assert!(!outbox.has_room());
+        assert_eq!(outbox.room().now_or_never(), None);
+        outbox.answered(QuestionId(TaskId(7), asked[3].number), Answer::Declined);
+        outbox.room().await;
+        assert!(outbox.has_room());
+        outbox.ask(question());
+        while outbox.next().is_some() {}
+        assert!(!outbox.has_room());
+        outbox.withdraw(asked[4].number);
+        outbox.next();
+        assert!(outbox.has_room(), "also one that is withdrawn");
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl Peer for AgentPeer {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
+            self.agent.check_loop(&dispatch.by)?;
             let line = RunContext::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let offered = &line.call.caller.tools;
             // At every attempt: after a restart the agent may have other skills.

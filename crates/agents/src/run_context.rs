@@ -1,24 +1,31 @@
 //! Context of a run: its caller and request, how it makes calls, and how it receives their results.
 //!
 //! If a call needs approval, the run's own caller is asked if it may approve and its protocol can carry the question; otherwise the call
-//! waits for an approver, and the caller is informed. Other questions of a callee go to the caller, or are declined.
+//! waits for an approver, and the caller is informed. A plan of an agent tells the agent of it, which asks its own caller. Other questions of a callee go to the caller, or are declined.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use interlingua_machines::task::MAX_QUESTION;
 use interlingua_model::peer::Dispatch;
 use interlingua_model::{
-    Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, Confirm, ConversationId, Digest, Entry, Event, Fault,
-    Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal, Step,
-    StepState, TaskId, Time,
+    Addressee, Answer, ArtifactId, Ask, Body, Call, CancelWhy, Channel, Confirm, ConversationId, Digest, Entry, Event,
+    Fault, Finished, Level, Link, Maker, MessageId, Part, Party, PeerId, Piece, Principal, Provenance, Question,
+    QuestionId, QuestionKind, Signal, Step, StepState, TaskId, Time,
 };
+use interlingua_wire::object::Object;
 
 use super::outbox::{OpenQuestion, RunOutbox};
 use interlingua_hub::{Hub, Running};
 
 /// How long the hub remembers that a run made a call: as long as a run may be interrupted.
 const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The skill by which an agent has a plan carried out.
+pub(super) const PLAN: (&str, &str) = ("graph", "carry_out");
+/// What a plan says of an approval that a step of it needs.
+const PENDING: &str = "approval_pending";
+const SETTLED: &str = "approval_settled";
 /// How much of what a callee says is kept.
 const MAX_HEARD: usize = 1024 * 1024;
 
@@ -51,6 +58,21 @@ impl RunContext {
             task: dispatch.task,
             attempt: dispatch.attempt,
             through: dispatch.by.through(link),
+            by: dispatch.by,
+            call: dispatch.call,
+        }
+    }
+
+    /// The line of a plan. It acts for its caller as that is, and adds nobody to the chain.
+    pub(super) fn of_plan(hub: Arc<Hub>, name: PeerId, dispatch: Dispatch) -> RunContext {
+        RunContext {
+            hub,
+            name,
+            maker: Maker::Plan,
+            outbox: Arc::new(RunOutbox::new(dispatch.task, dispatch.asked)),
+            task: dispatch.task,
+            attempt: dispatch.attempt,
+            through: dispatch.by.clone(),
             by: dispatch.by,
             call: dispatch.call,
         }
@@ -100,9 +122,9 @@ impl RunContext {
         }
     }
 
-    /// May the run's caller be asked this?
+    /// May the run's caller be asked this? A question that is too long for a task to pass on is asked where it was.
     fn can_be_asked(&self, question: &Question) -> bool {
-        let asks = self.call.caller.can_answer.has(question.kind.set());
+        let asks = self.call.caller.can_answer.has(question.kind.set()) && question.weight() <= MAX_QUESTION;
         match question.kind {
             QuestionKind::Confirm(_) => asks && self.hub.approves_in(&self.by, &self.call, question),
             QuestionKind::Input { .. }
@@ -112,6 +134,25 @@ impl RunContext {
             | QuestionKind::Roots
             | QuestionKind::Tool { .. } => asks,
         }
+    }
+
+    /// Is it a plan of an agent? The chain of both may not approve, but whoever called the agent may: the agent is told of the question.
+    fn is_plan_of_agent(&self) -> bool {
+        self.maker == Maker::Plan && self.call.origin.maker() == Maker::Agent
+    }
+
+    /// Tells whoever reads the plan that a step of it waits for an approval, or no longer does.
+    fn tell_approval(&self, kind: &str, question: QuestionId) {
+        let data = Object::json(|out| {
+            out.text("event_type", kind);
+            out.text("question", &question.to_string());
+        });
+        self.outbox.emit(Event::Said {
+            message: MessageId::from(format!("{}-{kind}-{question}", self.task)),
+            channel: Channel::Note(Level::Info),
+            piece: Piece::Whole,
+            parts: vec![Part::new(Body::Data(data), Provenance::hub())],
+        });
     }
 
     /// Whose answer it is: a yes is its giver's, anything else is said by the run for its caller.
@@ -136,14 +177,16 @@ impl RunContext {
 pub(super) struct Reading<'a> {
     line: &'a RunContext,
     running: Running,
-    /// The call as a step of the run.
-    step: Step,
+    /// The call as a step of the run, where the run has steps.
+    step: Option<Step>,
     said: Vec<(MessageId, Part)>,
     artifacts: Vec<(ArtifactId, Part)>,
     weight: usize,
     /// Asked by the callee, not yet by us.
     questions: VecDeque<Question>,
     waiting: Option<Waiting>,
+    /// Approvals that the agent of this plan was told of.
+    told: BTreeSet<QuestionId>,
     over: bool,
 }
 
@@ -156,12 +199,14 @@ enum Waiting {
 enum Woken {
     Entry(Option<Arc<Entry>>),
     Answer(Answer),
+    /// Another question may be passed on.
+    Room,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(line: &'a RunContext, running: Running, step: Step) -> Reading<'a> {
-        let (said, artifacts, questions) = Default::default();
-        Reading { line, running, step, said, artifacts, weight: 0, questions, waiting: None, over: false }
+    pub(super) fn new(line: &'a RunContext, running: Running, step: Option<Step>) -> Reading<'a> {
+        let (said, artifacts, questions, told) = Default::default();
+        Reading { line, running, step, said, artifacts, weight: 0, questions, waiting: None, told, over: false }
     }
 
     /// To its end: how it ended, what it said under the id of its answer, and the artifacts that its answer names. `heard` is given what comes, but
@@ -173,12 +218,15 @@ impl<'a> Reading<'a> {
     ) -> Result<(Finished, Vec<Part>), Fault> {
         loop {
             self.put_next();
+            let blocked = self.waiting.is_none() && !self.questions.is_empty();
             let woken = tokio::select! {
                 biased;
                 answer = answer(&mut self.waiting) => Woken::Answer(answer),
+                () = self.line.outbox.room(), if blocked => Woken::Room,
                 entry = self.running.next() => Woken::Entry(entry?),
             };
             match woken {
+                Woken::Room => {}
                 Woken::Answer(answer) => {
                     if let Some(Waiting::Asked(question, _) | Waiting::Nobody(question)) = self.waiting.take() {
                         self.line.forward(&question, answer).await;
@@ -223,11 +271,55 @@ impl<'a> Reading<'a> {
             Event::Asked(question) => self.questions.push_back(question.clone()),
             Event::Settled { question, .. } => self.settled(*question),
             Event::Finished(finished) => return Some(finished.clone()),
-            Event::Started(_) => self.line.step(Step { state: StepState::Running, ..self.step.clone() }),
-            Event::Step(step) => self.line.step(step.within(&self.step.id)),
+            Event::Started(_) => {
+                let running = self.step.clone().map(|step| Step { state: StepState::Running, ..step });
+                running.into_iter().for_each(|step| self.line.step(step));
+            }
+            Event::Step(step) => {
+                let within = self.step.as_ref().map(|own| step.within(&own.id));
+                within.into_iter().for_each(|step| self.line.step(step));
+            }
+            Event::Said { channel: Channel::Note(_), parts, .. } if self.reads_plan() => self.hear_plan(parts),
             Event::Said { .. } | Event::Progress { .. } => {}
         }
         None
+    }
+
+    /// Is the call a plan of this run? Nobody else's word about approvals is heard.
+    fn reads_plan(&self) -> bool {
+        let skill = self.step.as_ref().and_then(|step| step.skill.as_ref());
+        skill.is_some_and(|skill| (skill.peer.as_str(), skill.skill.as_str()) == PLAN)
+    }
+
+    /// A step of the plan waits for an approval, or no longer does. The question itself is read where it is open.
+    fn hear_plan(&mut self, parts: &[Part]) {
+        let Some(data) = parts.first().and_then(Part::as_data) else { return };
+        let text = |key: &str| data.get(key).and_then(|value| value.as_str());
+        let Some(id) = text("question").and_then(|id| id.parse::<QuestionId>().ok()) else { return };
+        match text("event_type") {
+            // A plan that was taken up after a restart says it again.
+            Some(PENDING) if self.has_question(id) => {}
+            Some(PENDING) => {
+                let open = self.line.hub.open_confirmations(&self.line.by).into_iter().map(|(_, question)| question);
+                match open.into_iter().find(|question| question.id == id) {
+                    Some(question) => self.questions.push_back(question),
+                    None if self.line.hub.is_live(id.0) => {
+                        self.line.note("a step of the plan waits for an approval".to_owned());
+                    }
+                    None => {}
+                }
+            }
+            Some(SETTLED) => self.settled(id),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Was it heard of, and not settled yet?
+    fn has_question(&self, id: QuestionId) -> bool {
+        let waits = self.waiting.as_ref().is_some_and(|waiting| match waiting {
+            Waiting::Asked(question, _) | Waiting::Nobody(question) => question.id == id,
+        });
+        waits || self.questions.iter().any(|question| question.id == id)
     }
 
     /// How many of these parts there is room for.
@@ -241,13 +333,16 @@ impl<'a> Reading<'a> {
 
     /// Takes the next question to whoever can answer it, one after another.
     fn put_next(&mut self) {
-        while self.waiting.is_none() {
+        while self.waiting.is_none() && self.line.outbox.has_room() {
             let Some(question) = self.questions.pop_front() else { return };
             if self.line.can_be_asked(&question) {
                 let asked_by = Party::Peer(self.line.name.clone());
                 let kind = passed_on(&question);
                 let put = Question { to: Addressee::Caller, asked_by, resume: None, kind, ..question.clone() };
                 self.waiting = Some(Waiting::Asked(question, self.line.outbox.ask(put)));
+            } else if matches!(question.kind, QuestionKind::Confirm(_)) && self.line.is_plan_of_agent() {
+                self.line.tell_approval(PENDING, question.id);
+                self.told.insert(question.id);
             } else if matches!(question.kind, QuestionKind::Confirm(_)) {
                 self.line.note(format!("waits for approval: {}", question.text));
             } else if question.kind.accepts(&Answer::Declined) {
@@ -258,6 +353,9 @@ impl<'a> Reading<'a> {
 
     /// It was answered by another way, or needs no answer any more.
     fn settled(&mut self, id: QuestionId) {
+        if self.told.remove(&id) {
+            self.line.tell_approval(SETTLED, id);
+        }
         self.questions.retain(|question| question.id != id);
         let is_it = |waiting: &mut Waiting| match waiting {
             Waiting::Asked(question, _) | Waiting::Nobody(question) => question.id == id,
@@ -272,10 +370,15 @@ impl<'a> Reading<'a> {
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
         let hub = &self.line.hub;
+        if let Some(Waiting::Asked(_, asked)) = self.waiting.take_if(|_| !hub.stopping().is_cancelled()) {
+            self.line.outbox.withdraw(asked.number);
+        }
         if self.over || !self.running.is_kept() || hub.stopping().is_cancelled() {
             return;
         }
-        self.line.ended(self.step.clone(), StepState::Cancelled, Vec::new());
+        if let Some(step) = self.step.take() {
+            self.line.ended(step, StepState::Cancelled, Vec::new());
+        }
         let (hub, by, id) = (hub.clone(), self.line.through.clone(), self.running.id());
         hub.clone().spawn(async move {
             // One that has ended by itself needs nothing more.

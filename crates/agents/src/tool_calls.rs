@@ -30,6 +30,9 @@ impl ToolCalls {
     /// Makes the call and says what came of it; whatever happens is something the model can be told.
     pub(super) async fn run(self: Arc<Self>, calling: Calling, step: Step) -> ToolResult {
         let peer = calling.skill.peer.clone();
+        if let Some(outline) = self.agent.outline(&calling.skill, &calling.input) {
+            self.line.note(outline);
+        }
         let result = match self.made(calling, step.clone()).await {
             Ok((finished, said)) => ToolResult::of(&finished, cut(said, MAX_RESULT), &peer),
             Err(fault) => ToolResult::refused(&fault),
@@ -77,7 +80,7 @@ impl ToolCalls {
                 routed.hear(entry, &line.hub);
             }
         };
-        let (mut finished, said) = Reading::new(line, running, step).hearing(Time(0), hear).await?;
+        let (mut finished, said) = Reading::new(line, running, Some(step)).hearing(Time(0), hear).await?;
         if let Some(failed) = routed.and_then(|routed| routed.failed())
             && failed == (finished.outcome == Outcome::Completed)
         {
@@ -99,7 +102,8 @@ impl ToolCalls {
 
     /// The call as it goes through the door. Its id is the same whenever the run comes to it.
     fn child(&self, calling: Calling) -> Call {
-        let ask = Ask::Invoke { target: Target::Skill(calling.skill, None), input: calling.input };
+        let input = self.agent.bounded(&calling.skill, calling.input);
+        let ask = Ask::Invoke { target: Target::Skill(calling.skill, None), input };
         let mut call = self.line.child(child(self.line.task, calling.turn, calling.index), ask);
         call.limits.confirm = calling.confirm;
         call.origin.bound_by(self.agent.rules());

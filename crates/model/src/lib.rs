@@ -1,10 +1,10 @@
 //! The common model. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
 //! Reading order: [`call`] (requests), [`event`] and [`step`] (responses), [`transcript`] (the same as one answer), [`question`],
-//! [`fault`], [`loss`] (what could not be carried), [`content`], [`card`] (the description of peers), [`device`] (the state of one),
-//! [`principal`] (authenticated callers), [`origin`] and [`consent`] (provenance of a call, and what it may do without approval),
-//! [`journal`] (records), [`schema`] (cost of validation), [`json`], [`percent`] and [`address`] (encodings), [`glob`] (the patterns of
-//! lists), [`ports`], [`peer`] and [`policy`] (traits for drivers).
+//! [`fault`], [`loss`] (what could not be carried), [`content`], [`card`] (the description of peers), [`device`] (the state of one) and
+//! [`device_load`] (what a scheduler compares of it), [`principal`] (authenticated callers), [`origin`] and [`consent`] (provenance of a
+//! call, and what it may do without approval), [`journal`] (records), [`schema`] (cost of validation), [`json`], [`percent`] and
+//! [`address`] (encodings), [`glob`] (the patterns of lists), [`ports`], [`peer`] and [`policy`] (traits for drivers).
 //!
 //! Deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol. `Serialize` on a type here is the
 //! form of the journal and of records, never that of a wire: every wire has types of its own and converts.
@@ -18,6 +18,7 @@ pub mod consent;
 pub mod content;
 pub mod conversation;
 pub mod device;
+pub mod device_load;
 pub mod digest;
 pub mod event;
 pub mod fault;
@@ -51,6 +52,7 @@ pub use consent::{Consent, Consents};
 pub use content::*;
 pub use conversation::*;
 pub use device::{DeviceReport, DeviceState};
+pub use device_load::DeviceLoad;
 pub use digest::Digest;
 pub use event::*;
 pub use fault::*;

@@ -92,6 +92,8 @@ pub(crate) fn plan(data: &[u8]) {
             let written = constellation::write(&graph);
             let again = constellation::read(written.as_bytes(), usize::MAX).expect("what was written can be read");
             again.check().expect("and is a plan");
+            graph.steps().for_each(|step| drop(graph.filled(step)));
+            graph.taken_up(&[]).expect("what was not done can be done");
         }
     }
     if let Ok(json) = Json::parse(frame) {

@@ -1,8 +1,8 @@
-//! Input of `edit`: a whole new plan, single changes, or undo of the last change.
+//! Input of `edit`, and of `carry_out` for a plan that has ended: a whole new plan, single changes, or undo of the last change.
 
 use crate::plans::constellation;
 use bytes::Bytes;
-use interlingua_machines::graph::{Edit, Graph, Plan, Want};
+use interlingua_machines::graph::{Edit, Graph, Happening, Plan, Want, towards};
 use interlingua_model::json::DEFAULT_DEPTH;
 use interlingua_model::{EdgeId, Fault, FaultKind, Json, NodeId, PeerId};
 use interlingua_wire::members::{Members, elements};
@@ -65,8 +65,29 @@ fn names(args: &Members, key: &str) -> Vec<String> {
     list.iter().filter_map(|one| one.tree().as_str().map(str::to_owned)).collect()
 }
 
+impl Change {
+    /// What it does to a plan that runs.
+    pub(super) fn happening(self, graph: &Graph) -> Happening {
+        match self {
+            Change::Undo => Happening::Undo,
+            Change::Towards(plan) => Happening::Edit(towards(graph, &plan)),
+            Change::Edits(edits) => Happening::Edit(over(edits, graph)),
+        }
+    }
+
+    /// The plan that takes up one which has ended, with this change.
+    pub(super) fn taken_up(self, ended: &Graph) -> Result<Plan, Fault> {
+        let open = ended.reopened();
+        match self {
+            Change::Undo => Err(refused("an edit of a plan that has ended cannot be undone")),
+            Change::Towards(plan) => ended.taken_up(&towards(&open, &plan)),
+            Change::Edits(edits) => ended.taken_up(&over(edits, &open)),
+        }
+    }
+}
+
 /// A step of an id that is there takes its place.
-pub(super) fn over(edits: Vec<Edit>, graph: &Graph) -> Vec<Edit> {
+fn over(edits: Vec<Edit>, graph: &Graph) -> Vec<Edit> {
     let there = |edit: Edit| match edit {
         Edit::Add(node) if graph.step(&node.id).is_some() => Edit::Replace(node),
         other => other,

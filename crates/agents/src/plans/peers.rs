@@ -1,10 +1,9 @@
-//! Candidates for a step: every peer that the caller may call, with its skills, health and capacity.
+//! Candidates for a step: every peer that the caller may call, with its skills, health, capacity and, of a device, its last report.
 
 use std::collections::BTreeSet;
 
-use interlingua_machines::graph::{Candidate, Graph, Peers, Want};
-use interlingua_model::{Card, Health, PeerId, Principal, RouteClass, Text};
-use interlingua_wire::members::Members;
+use interlingua_machines::graph::{Candidate, GPU, Graph, Peers, Want};
+use interlingua_model::{Card, DeviceLoad, Health, PeerId, Principal, RouteClass, Text};
 
 use interlingua_hub::Hub;
 
@@ -19,7 +18,7 @@ pub(super) fn known(hub: &Hub, by: &Principal, graph: &Graph) -> Peers {
             Want::Any { .. } => None,
         })
         .collect();
-    let anyone = |want: &Want| *want == Want::Any { capability: None, platform: None };
+    let anyone = |want: &Want| *want == Want::ANYONE;
     let open_to_all = graph.steps().any(|step| anyone(&step.node.want));
     let mut peers = Peers::default();
     for registered in hub.visible(by).callable_peers() {
@@ -27,14 +26,13 @@ pub(super) fn known(hub: &Hub, by: &Principal, graph: &Graph) -> Peers {
         // A step that anyone may do is a device's: that is what plans were made for.
         let device = card.class == RouteClass::Device;
         if device || wanted.contains(id) || !open_to_all {
-            peers.insert(id.clone(), candidate(card));
+            peers.insert(id.clone(), candidate(card, hub.device_load(card)));
         }
     }
     peers
 }
 
-fn candidate(card: &Card) -> Candidate {
-    let told = card.telemetry.as_ref().map_or_else(Members::absent, Members::of);
+fn candidate(card: &Card, load: DeviceLoad) -> Candidate {
     let device = card.class == RouteClass::Device;
     let mut capabilities: BTreeSet<Text> = BTreeSet::new();
     for skill in &card.skills {
@@ -42,14 +40,19 @@ fn candidate(card: &Card) -> Candidate {
         capabilities.extend(skill.tags.iter().cloned());
         capabilities.extend(skill.capability.clone());
     }
-    let strain = told.number::<f64>("cpu_percent").unwrap_or_default().clamp(0.0, 100.0);
+    if load.has_gpu {
+        capabilities.insert(GPU.into());
+    }
+    let fresh = load.is_fresh();
     Candidate {
-        platform: told.text("platform").map(|platform| platform.to_lowercase().into()),
         capabilities,
         available: !matches!(card.health, Health::Down { .. }),
         slow: card.health == Health::Slow,
         busy: 0,
         capacity: if device { 1 } else { MANY },
-        strain: strain as u8,
+        strain: load.cpu_percent.filter(|_| fresh),
+        free_memory: load.free_memory.filter(|_| fresh),
+        platform: load.platform,
+        device,
     }
 }

@@ -2,93 +2,70 @@
 
 use std::sync::Arc;
 
-use interlingua_machines::graph::{Ending, Node};
+use interlingua_machines::graph::{Ending, Filled, Node};
 use interlingua_model::{
-    Ask, Call, CancelWhy, Fault, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin, Outcome, Part, PeerId,
-    Principal, Request, Retry, Signal, SkillId, Target, TaskId, Text, Transcript,
+    Ask, Fault, Finished, Input, Json, MessageId, OnDisconnect, Origin, Outcome, Part, PeerId, Request, Retry, SkillId,
+    Target, Text, Time, Trust,
 };
 
-use interlingua_hub::{Hub, Running};
+use crate::run_context::{Reading, RunContext};
 
-/// Who asks, and for which plan.
-#[derive(Debug, Clone)]
-pub(super) struct Caller {
-    pub(super) hub: Arc<Hub>,
-    pub(super) by: Principal,
-    pub(super) task: TaskId,
-    /// The call of the plan.
-    pub(super) plan: Arc<Call>,
-}
-
-impl Caller {
-    /// Calls a peer and waits for what comes of it. The call is kept under its key: asked again, it is the same one. Dropped
-    /// before its end it is cancelled, unless the hub itself stops: then it waits for the next start, as the plan does.
-    pub(super) async fn call(
-        self,
-        key: MessageId,
-        target: Target,
-        input: Input,
-        led: Option<Origin>,
-    ) -> Result<Finished, Fault> {
-        let mut call = self.plan.child(self.task, self.hub.id(), Maker::Plan, key, Ask::Invoke { target, input });
-        if let Some(led) = led {
-            call.led_by(&led);
+/// Calls a peer and waits for what comes of it. The call is kept under its key: asked again, it is the same one. Dropped before its end it
+/// is cancelled, unless the hub itself stops: then it waits for the next start, as the plan does.
+pub(super) async fn call(
+    line: Arc<RunContext>,
+    key: MessageId,
+    target: Target,
+    input: Input,
+    led: Option<Origin>,
+) -> Result<Finished, Fault> {
+    let mut call = line.child(key, Ask::Invoke { target, input });
+    if let Some(led) = led {
+        call.led_by(&led);
+    }
+    // A plan that ends ends its steps.
+    call.limits.deadline = None;
+    call.limits.replay = None;
+    call.limits.keep = true;
+    call.limits.on_disconnect = OnDisconnect::Detach;
+    let running = line.hub.open(Request { by: line.by.clone(), connection: 0, call: Box::new(call) }).await?;
+    let ended = Reading::new(&line, running, None).hearing(Time(0), |_| {}).await;
+    match ended {
+        Ok((mut finished, said)) => {
+            finished.output.parts.splice(0..0, said);
+            Ok(finished)
         }
-        // A plan that ends ends its steps.
-        call.limits.deadline = None;
-        call.limits.keep = true;
-        call.limits.on_disconnect = OnDisconnect::Detach;
-        let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
-        let running = self.hub.open(request).await?;
-        let mut held = Held { caller: self, running, over: false };
-        let ended = held.running.finish(&mut Transcript::of_messages(), |_| {}).await;
-        held.over = ended.is_ok();
         // Cut off by the hub's stop it goes on after the next start, and so does the plan: another attempt would be a second call.
-        ended.map_err(|fault| if held.is_stopping() { fault.retry(Retry::No) } else { fault })
-    }
-}
-
-struct Held {
-    caller: Caller,
-    running: Running,
-    over: bool,
-}
-
-impl Held {
-    fn is_stopping(&self) -> bool {
-        self.caller.hub.stopping().is_cancelled()
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let Caller { hub, by, .. } = &self.caller;
-        if self.over || self.is_stopping() {
-            return;
-        }
-        let (hub, by, task) = (hub.clone(), by.clone(), self.running.id());
-        self.caller.hub.spawn(async move {
-            let _ = hub.signal(by, task, Signal::Cancel(CancelWhy::Superseded)).await;
-        });
+        Err(fault) if line.hub.stopping().is_cancelled() => Err(fault.retry(Retry::No)),
+        Err(fault) => Err(fault),
     }
 }
 
 /// What a step asks of the peer that was chosen for it.
-pub(super) fn asked(node: &Node, peer: &PeerId) -> (Target, Input) {
-    match &node.skill {
+pub(super) fn asked(node: &Node, filled: Filled, peer: &PeerId) -> (Target, Input) {
+    let words = words(node, &filled.words);
+    let (target, mut input) = match &node.skill {
         Some(skill) => {
-            let mut input = Input::args(node.args.clone().unwrap_or_else(Json::empty_object));
-            if !node.words.is_empty() {
-                input.parts = Input::text(&words(node)).parts;
+            let mut input = Input::args(filled.args.unwrap_or_else(Json::empty_object));
+            if !filled.words.is_empty() {
+                input.parts = Input::text(&words).parts;
             }
             (Target::Skill(SkillId { peer: peer.clone(), skill: skill.clone() }, None), input)
         }
-        None => (Target::Peer(peer.clone()), Input::text(&words(node))),
+        None => (Target::Peer(peer.clone()), Input::text(&words)),
+    };
+    // A result is what a peer said, whoever passes it on.
+    if filled.used {
+        input.trust = input.trust.min(Trust::Peer);
+        for part in &mut input.parts {
+            part.provenance.trust = part.provenance.trust.min(Trust::Peer);
+        }
     }
+    (target, input)
 }
 
-fn words(node: &Node) -> String {
-    let said: &str = if node.words.is_empty() { &node.name } else { &node.words };
+fn words(node: &Node, filled: &str) -> String {
+    let said: &str = if filled.is_empty() { &node.name } else { filled };
     if node.hints.is_empty() {
         return said.to_owned();
     }

@@ -2,12 +2,17 @@
 //! overall progress.
 
 use crate::plans::constellation;
-use interlingua_machines::graph::{Change, Ending, Graph, Standing, State};
+use interlingua_machines::graph::{Change, Ending, Graph, Standing, State, Step};
 use interlingua_model::{
     Body, CancelWhy, Channel, Event, Fault, FaultKind, Finished, Json, Level, MessageId, Outcome, Output, Part, Party,
-    Piece, Provenance, Usage,
+    Piece, Provenance, Trust,
 };
 use interlingua_wire::object::Object;
+
+/// Characters of one result in an account.
+const LONGEST_RESULT: usize = 4_000;
+/// Bytes of a whole account.
+const LONGEST_ACCOUNT: usize = 128 * 1024;
 
 /// The beginning: all that is known of the plan.
 pub(super) fn begun(graph: &Graph, message: &MessageId) -> Event {
@@ -41,7 +46,10 @@ pub(super) fn changed(graph: &Graph, change: &Change, message: &MessageId) -> Op
                 out.text("task_id", node.as_str());
                 out.text("status", status);
                 match state {
-                    State::Running(calling) => out.text("device_id", calling.peer.as_str()),
+                    State::Running(calling) => {
+                        out.text("device_id", calling.peer.as_str());
+                        calling.why.iter().for_each(|why| out.text("reason", why));
+                    }
                     State::Ended(Ending::Completed(Some(result))) => out.value("result", result),
                     State::Ended(Ending::Failed(fault)) => out.text("error", &fault.public),
                     State::Ended(Ending::Cancelled(why)) => out.text("error", why.as_str()),
@@ -84,10 +92,52 @@ pub(super) fn finished(graph: &Graph) -> Finished {
         }
     };
     let parts = vec![Part::text(format!("the plan is {}", constellation::standing_word(standing)), Provenance::hub())];
-    Finished {
-        outcome,
-        output: Output { structured: Some(shown), parts, ..Output::default() },
-        usage: Usage::default(),
+    Finished { outcome, output: Output { structured: Some(shown), parts, ..Output::default() }, usage: graph.spent() }
+}
+
+/// The end of a plan for whoever reads words: how each step ended, where, why there, and with what.
+pub(super) fn accounted(graph: &Graph) -> Finished {
+    let finished = finished(graph);
+    let standing = constellation::standing_word(graph.standing());
+    let mut text = format!("The plan is {standing}. Its task is {}.", graph.id);
+    for step in graph.steps() {
+        let line = account(step);
+        if text.len() + line.len() > LONGEST_ACCOUNT {
+            text.push_str("\n(more steps are left out here)");
+            break;
+        }
+        text.push('\n');
+        text.push_str(&line);
+    }
+    // It repeats what peers said.
+    let provenance = Provenance { trust: Trust::Peer, ..Provenance::hub() };
+    let parts = vec![Part::text(text, provenance)];
+    Finished { output: Output { parts, ..finished.output }, ..finished }
+}
+
+fn account(step: &Step) -> String {
+    let place = step.placed.as_ref().map(|(peer, why)| match why {
+        Some(why) => format!(" by {peer} ({why})"),
+        None => format!(" by {peer}"),
+    });
+    let place = place.unwrap_or_default();
+    let how = match &step.state {
+        State::Ended(Ending::Completed(None)) => format!("completed{place}"),
+        State::Ended(Ending::Completed(Some(result))) => {
+            format!("completed{place}: {}", short(result.tree().as_str().unwrap_or(result.as_str())))
+        }
+        State::Ended(Ending::Failed(fault)) => format!("failed{place}: {}", short(&fault.public)),
+        State::Ended(Ending::Cancelled(why)) => format!("cancelled: {}", why.as_str()),
+        State::Waiting | State::Ready | State::Later(_) | State::Running(_) => "not ended".to_owned(),
+    };
+    format!("- {}: {how}", step.node.id)
+}
+
+/// As much of a result as an account shows.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_RESULT) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
     }
 }
 

@@ -13,6 +13,9 @@ use super::On;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
+    /// How it works.
+    #[serde(default)]
+    pub kind: Kind,
     /// The name of one of `models`.
     pub model: String,
     /// The system prompt.
@@ -22,7 +25,8 @@ pub struct Agent {
     pub title: Option<String>,
     /// What it is for. Used when a request comes in plain words.
     pub description: Option<String>,
-    /// Skills that it may use, as `peer/skill`; `*` matches any characters. Default: none.
+    /// Skills that it may use, as `peer/skill`; `*` matches any characters. Of a planner: skills that the steps of its plans may
+    /// use. Default: none.
     #[serde(default)]
     pub skills: Vec<String>,
     /// Send its calls as routed NLIP messages. Default: the setting of its team, else `nlip.agents`.
@@ -40,9 +44,12 @@ pub struct Agent {
     pub output: Option<PathBuf>,
     #[serde(default)]
     pub context: Context,
-    /// How many of its calls may run at the same time.
+    /// How many of its calls, or steps of its plan, may run at the same time.
     #[serde(default = "eight")]
     pub parallel: u16,
+    /// Limits of the plans of a planner.
+    #[serde(default)]
+    pub plan: PlanLimits,
     /// Anyone may call it, without a credential.
     #[serde(default)]
     pub public: bool,
@@ -50,10 +57,34 @@ pub struct Agent {
     pub on: Option<On>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Its model calls skills one after another.
+    #[default]
+    Chat,
+    /// Its model writes a plan of many calls. The hub runs the plan, and the model changes it when a step fails.
+    Planner,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlanLimits {
+    /// Maximum steps of one plan.
+    pub steps: u32,
+}
+
+impl Default for PlanLimits {
+    fn default() -> PlanLimits {
+        PlanLimits { steps: 50 }
+    }
+}
+
 impl Agent {
     /// One with this model and nothing else said.
     pub fn of(model: &str) -> Agent {
         Agent {
+            kind: Kind::default(),
             model: model.to_owned(),
             instructions: String::new(),
             title: None,
@@ -66,6 +97,7 @@ impl Agent {
             output: None,
             context: Context::default(),
             parallel: eight(),
+            plan: PlanLimits::default(),
             public: false,
             on: None,
         }
@@ -98,7 +130,7 @@ pub struct Budget {
     /// In the currency of `price`. Default: no limit.
     pub money: Option<f64>,
     pub time: Span,
-    /// Calls of skills. Default: no limit.
+    /// Calls of skills. Default: no limit; of a planner 10: its plan, changes of it and questions.
     pub calls: Option<u32>,
     /// Answers of the model.
     pub turns: u32,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use interlingua_model::SkillId;
 
-use super::{Agent, Model, Provider, Team, plan};
+use super::{Agent, Kind, Model, Provider, Team, plan};
 use interlingua_hub::names::name_problem;
 use interlingua_hub::policy::matches;
 use interlingua_settings::check::{PATTERN, is_open, is_pattern, url};
@@ -139,10 +139,23 @@ fn agent(path: &str, agent: &Agent, all: &Checked<'_>, found: &mut Found) {
         ("budget.time", !budget.time.0.is_zero()),
         ("context.tokens", agent.context.tokens > 0),
         ("parallel", agent.parallel > 0),
+        ("plan.steps", agent.plan.steps > 0),
     ] {
         found.require(fits, &format!("{path}.{key}"), "must be more than 0");
     }
+    match agent.kind {
+        Kind::Chat => {}
+        Kind::Planner => planner(path, agent, all, found),
+    }
     teams(path, agent, all, found);
+}
+
+/// It needs a model that calls tools, and something to plan with.
+fn planner(path: &str, agent: &Agent, all: &Checked<'_>, found: &mut Found) {
+    let calls = all.models.get(&agent.model).is_none_or(|model| model.provider != Provider::Local);
+    found.require(calls, &format!("{path}.model"), "a local model calls no tools, so it cannot plan");
+    let skills = format!("{path}.skills");
+    found.require(!agent.skills.is_empty(), &skills, "a planner needs the skills that its steps may use");
 }
 
 /// A team that works for an agent may do no more than the agent itself: it could ask none of its members.

@@ -7,7 +7,7 @@ mod team_plan;
 mod teams;
 mod topics;
 
-pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
+pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold, Kind, PlanLimits};
 pub use check::{Checked, check_models};
 pub(crate) use models::micro;
 pub use models::{Model, Price, Provider};

@@ -100,7 +100,7 @@ impl Table {
             parts: Vec::new(),
         };
         let ended = match self.open(call).await {
-            Ok(running) => Reading::new(&self.line, running, step.clone()).hearing(self.since, heard).await,
+            Ok(running) => Reading::new(&self.line, running, Some(step.clone())).hearing(self.since, heard).await,
             Err(fault) => Err(fault),
         };
         let (state, parts) = match &ended {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use interlingua_model::ports::{Expect, StoreFault};
-use interlingua_model::{DeviceReport, PeerId, Text, Time};
+use interlingua_model::{Card, DeviceLoad, DeviceReport, DeviceState, PeerId, Text, Time};
 use tokio_util::sync::CancellationToken;
 
 use super::Hub;
@@ -136,6 +136,15 @@ impl Hub {
     /// The devices that are connected, or away and expected back.
     pub fn devices(&self) -> &Devices {
         &self.devices
+    }
+
+    /// What a scheduler compares of a peer. The card of a device changes with its load only now and then: the last report counts.
+    pub fn device_load(&self, card: &Card) -> DeviceLoad {
+        let now = self.now();
+        match self.devices.get(&card.peer) {
+            Some(device) => DeviceLoad::of(&device.report.state, device.reported.unwrap_or(device.joined), now),
+            None => DeviceLoad::of(&DeviceState::of(card), card.seen, now),
+        }
     }
 
     /// Restores the histories of devices, and from now on stores them every minute, and once more when the hub stops.

@@ -30,21 +30,24 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Err(rejected) if has(&rejected, "interface_id") => definition(&arguments.file, screen),
-        Err(rejected) if has(&rejected, "tasks") => {
-            let problems: Vec<String> = plan::problem(&arguments.file).into_iter().collect();
-            told(screen, &arguments.file, "plan; `interlingua run` works through it", &problems, &[])
-        }
+        Err(rejected) if has(&rejected, "tasks") => match plan::check(&arguments.file) {
+            Ok(()) => told(screen, &arguments.file, "plan; `interlingua run` works through it", &[], &[]),
+            Err(rejected) => refused(screen, &rejected),
+        },
         Err(rejected) if has(&rejected, "name") && has(&rejected, "description") => manifest(&arguments.file, screen),
-        Err(rejected) => {
-            if screen.json {
-                let problems: Vec<_> = rejected.problems.iter().map(view).collect();
-                screen.value(&json!({ "valid": false, "problems": problems, "warnings": [] }))?;
-            } else {
-                screen.note(&rejected.render());
-            }
-            Ok(Exit::Configuration)
-        }
+        Err(rejected) => refused(screen, &rejected),
     }
+}
+
+/// Each problem with its place.
+fn refused(screen: Screen, rejected: &Rejected) -> Result<Exit, Failure> {
+    if screen.json {
+        let problems: Vec<_> = rejected.problems.iter().map(view).collect();
+        screen.value(&json!({ "valid": false, "problems": problems, "warnings": [] }))?;
+    } else {
+        screen.note(&rejected.render());
+    }
+    Ok(Exit::Configuration)
 }
 
 /// Does the file have this key, which no configuration has?

@@ -163,6 +163,7 @@ async fn the_commands_of_the_documents_end_well() {
         ("docs/access.md", "interlingua token create"),
         ("docs/access.md", "interlingua audit show"),
         ("docs/devices.md", "interlingua run"),
+        ("docs/plans.md", "interlingua run"),
     ] {
         for line in block(document, beginning) {
             printed(&hub, home.path(), &line);
@@ -195,7 +196,7 @@ async fn what_is_typed_wrong_is_answered_with_what_was_meant() {
         ("interlingua run circle.yaml", 2, "circle.yaml is no plan: "),
         ("echo '{\"tasks\": {}}' | interlingua run -", 2, "the plan has no steps"),
         ("interlingua call graph/run '{\"plan\": {}}'", 2, "the plan has no steps"),
-        ("interlingua check circle.yaml", 3, "circle.yaml: "),
+        ("interlingua check circle.yaml", 3, "circle.yaml:2:16: dependencies[a->a#0]: step a cannot wait for itself"),
         ("interlingua skills --hub http://127.0.0.1:1", 4, "interlingua serve"),
         ("interlingua ask 'write hello to a.txt'", 5, "interlingua approve"),
         ("interlingua connect claude", 2, "claude-desktop"),
@@ -211,7 +212,7 @@ async fn what_is_typed_wrong_is_answered_with_what_was_meant() {
 async fn the_configurations_in_the_documents_are_valid() {
     let (hub, home) = (hub().await, home());
     let mut seen = 0;
-    for document in ["README.md", "docs/access.md", "docs/devices.md"] {
+    for document in ["README.md", "docs/access.md", "docs/devices.md", "docs/plans.md"] {
         for (_, yaml) in blocks(document).into_iter().filter(|(language, _)| language == "yaml") {
             hub.write("shown.yaml", yaml);
             printed(&hub, home.path(), "export OPENAI_API_KEY=none AIP_KEY=none; interlingua check shown.yaml");

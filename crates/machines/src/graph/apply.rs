@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::plan::{Edge, Ending, Node, Plan};
 use super::queue::{Queue, Rank};
 use super::{Calling, Change, Graph, MAX_UNDO, Record, Rules, State, Step};
-use interlingua_model::event::CancelWhy;
+use interlingua_model::event::{CancelWhy, Usage};
 use interlingua_model::id::{NodeId, TaskId, Time};
 use interlingua_model::journal::Entry;
 
@@ -52,6 +52,7 @@ impl Graph {
             undo: VecDeque::new(),
             closed: None,
             led: None,
+            spent: Usage::default(),
         };
         plan.nodes.iter().for_each(|node| graph.add(node.clone()));
         plan.edges.iter().for_each(|edge| graph.link(edge.clone()));
@@ -101,6 +102,12 @@ impl Graph {
                 self.led.get_or_insert_with(|| origin.clone()).joins(origin);
                 Vec::new()
             }
+            Record::Spent { usage } => {
+                self.spent.tokens_in = self.spent.tokens_in.saturating_add(usage.tokens_in);
+                self.spent.tokens_out = self.spent.tokens_out.saturating_add(usage.tokens_out);
+                self.spent.micro_money = self.spent.micro_money.saturating_add(usage.micro_money);
+                Vec::new()
+            }
         };
         if !was_over && self.is_over() {
             changes.push(Change::Over(self.standing()));
@@ -126,6 +133,7 @@ impl Graph {
         step.until = step.node.timeout.map(|span| at.after(span));
         step.attempts += 1;
         step.started = step.started.or(Some(at));
+        step.placed = Some((calling.peer.clone(), calling.why.clone()));
         let before = std::mem::replace(&mut step.state, State::Running(calling.clone()));
         match before {
             State::Later(due) => drop(self.later.remove(&(due, node.clone()))),
@@ -300,6 +308,7 @@ impl Graph {
             attempts: 0,
             started: None,
             ended: None,
+            placed: None,
             order: self.added,
             incoming: Vec::new(),
             outgoing: Vec::new(),

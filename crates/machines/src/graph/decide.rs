@@ -9,7 +9,7 @@ use super::{
     Calling, Decision, Edit, Effect, Graph, Happening, MAX_EDGES, MAX_EDITS, MAX_NODES, Placed, Record, Rules, State,
     Step, Want, World,
 };
-use interlingua_model::event::CancelWhy;
+use interlingua_model::event::{CancelWhy, Usage};
 use interlingua_model::fault::{Fault, FaultKind, Noun, Retry};
 use interlingua_model::id::{NodeId, PeerId, TaskId, Time};
 use interlingua_model::origin::Origin;
@@ -39,11 +39,20 @@ impl Graph {
             Happening::Restarted => Ok(self.restarted()),
             Happening::Tick => Ok(self.tick(world.now)),
             Happening::Ended { node, number, ending } => self.ended(&node, number, ending, world.now),
+            Happening::Spent(usage) => Ok(Self::spent_by(usage)),
             Happening::Led(origin) => Ok(self.led_by(origin)),
             Happening::Edit(edits) => self.edit_decided(edits),
             Happening::Undo => self.undo(),
             Happening::Planned { node, edits } => self.planned(node, edits),
             Happening::Cancel(why) => self.cancel(why),
+        }
+    }
+
+    /// Most steps ask no model.
+    fn spent_by(usage: Usage) -> Decision {
+        match usage.tokens_in == 0 && usage.tokens_out == 0 && usage.micro_money == 0 {
+            true => Decision::default(),
+            false => Decision::default().record(Record::Spent { usage }),
         }
     }
 
@@ -251,23 +260,34 @@ impl Placing<'_> {
         match self.world.peers.choose(&step.node.want, load) {
             Placed::Later => false,
             Placed::Nobody => {
-                let fault = Fault::hub(FaultKind::Unreachable, format!("no peer that is known can do step {node}"));
-                let hold = graph.rules.planner.map(|span| self.world.now.after(span));
-                if hold.is_some() {
-                    self.decision.effects.push(Effect::Plan { node: node.clone() });
-                }
-                self.decision.records.push(Record::Ended { node, ending: Ending::Failed(fault), hold });
+                let text = format!("no peer that is known can do step {node}");
+                self.fails(node, Fault::hub(FaultKind::Unreachable, text));
                 true
             }
             Placed::With(peer) => {
+                // What it needs of earlier steps is known now, and does not change any more.
+                if let Err(fault) = graph.filled(step) {
+                    self.fails(node, fault);
+                    return true;
+                }
+                let why = self.world.peers.why(&step.node.want, &peer, load);
                 *self.given.entry(peer.clone()).or_default() += 1;
                 self.placed += 1;
                 let number = graph.calls + self.placed as u64;
-                let calling = Calling { number, peer, repeatable: step.node.repeatable };
+                let calling = Calling { number, peer, repeatable: step.node.repeatable, why };
                 self.decision.effects.push(graph.run(&node, calling.clone()));
                 self.decision.records.push(Record::Sent { node, calling });
                 true
             }
         }
+    }
+
+    /// A step that ends without a call.
+    fn fails(&mut self, node: NodeId, fault: Fault) {
+        let hold = self.graph.rules.planner.map(|span| self.world.now.after(span));
+        if hold.is_some() {
+            self.decision.effects.push(Effect::Plan { node: node.clone() });
+        }
+        self.decision.records.push(Record::Ended { node, ending: Ending::Failed(fault), hold });
     }
 }

@@ -16,6 +16,9 @@
 //! | Ready | `Ended` (no peer can do it) | Ended |
 //! | not Ended | `Closed` | Ended |
 //!
+//! The input of a step may name results of the steps that it waits for ([`Graph::filled`]). A step whose input names a result that is not
+//! there fails without a call. A plan that has ended can be taken up by another one ([`Graph::taken_up`]).
+//!
 //! A step runs a second time only when its failure says that nothing was begun, or when it is repeatable. After a crash the running steps
 //! are called again under the same key, and the hub returns the existing exchange.
 //!
@@ -28,6 +31,8 @@ mod edit;
 mod place;
 mod plan;
 mod queue;
+mod results;
+mod taken_up;
 #[cfg(test)]
 mod tests;
 
@@ -38,14 +43,15 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::{Damaged, fold};
 pub use edit::{Edit, towards};
-pub use place::{Candidate, Peers, Placed};
+pub use place::{Candidate, GPU, Peers, Placed};
 pub use plan::{Condition, Dependency, Edge, Ending, Node, Plan, Want};
+pub use results::Filled;
 
 use queue::Queue;
 
 use interlingua_model::content::Meta;
 use interlingua_model::digest::Digest;
-use interlingua_model::event::CancelWhy;
+use interlingua_model::event::{CancelWhy, Usage};
 use interlingua_model::fault::Fault;
 use interlingua_model::id::{EdgeId, MessageId, NodeId, PeerId, TaskId, Text, Time};
 use interlingua_model::origin::Origin;
@@ -103,6 +109,8 @@ pub struct Graph {
     closed: Option<Ending>,
     /// Of all that has edited it.
     led: Option<Origin>,
+    /// What the models of its steps used so far.
+    spent: Usage,
 }
 
 /// A node and where it stands.
@@ -114,6 +122,8 @@ pub struct Step {
     pub attempts: u32,
     pub started: Option<Time>,
     pub ended: Option<Time>,
+    /// Who it was last given to, and why, where there was a choice.
+    pub placed: Option<(PeerId, Option<Text>)>,
     order: u64,
     incoming: Vec<EdgeId>,
     outgoing: Vec<EdgeId>,
@@ -140,6 +150,9 @@ pub struct Calling {
     pub peer: PeerId,
     /// The skill is idempotent: it may be called again whatever happened.
     pub repeatable: bool,
+    /// Why this peer, where there was a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Text>,
 }
 
 /// How a graph stands as a whole.
@@ -194,6 +207,10 @@ pub enum Record {
     Led {
         origin: Origin,
     },
+    /// The models of a step used this.
+    Spent {
+        usage: Usage,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -206,6 +223,8 @@ pub enum Happening {
         number: u64,
         ending: Ending,
     },
+    /// The models of a step used this.
+    Spent(Usage),
     /// Somebody is about to edit it.
     Led(Origin),
     Edit(Vec<Edit>),
@@ -267,6 +286,11 @@ impl Graph {
     /// The origin of all that has edited it.
     pub fn led(&self) -> Option<&Origin> {
         self.led.as_ref()
+    }
+
+    /// What the models of its steps used, without the calls of skills: those are its steps.
+    pub fn spent(&self) -> Usage {
+        self.spent
     }
 
     pub fn steps(&self) -> impl Iterator<Item = &Step> {

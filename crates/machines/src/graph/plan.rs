@@ -79,7 +79,14 @@ pub enum Want {
     Any {
         capability: Option<Text>,
         platform: Option<Text>,
+        /// Free memory that it needs at least, in MiB.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory: Option<u64>,
     },
+}
+
+impl Want {
+    pub const ANYONE: Want = Want::Any { capability: None, platform: None, memory: None };
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,7 +162,7 @@ impl Edge {
 
 impl Plan {
     /// There are steps, names are unique, edges lead from one step to another, and no step waits for itself in the end.
-    pub fn check(&self) -> Result<(), Fault> {
+    pub(super) fn check_shape(&self) -> Result<(), Fault> {
         if self.nodes.len() > MAX_NODES || self.edges.len() > MAX_EDGES {
             return Err(Fault::caller(FaultKind::TooLarge, "the plan has too many steps or edges"));
         }
@@ -173,7 +180,8 @@ impl Plan {
         }
         let mut edges = BTreeSet::new();
         for edge in &self.edges {
-            check_edge(edge, |id| nodes.contains(id))?;
+            let place = || format!("dependencies[{}]", edge.id);
+            check_edge(edge, |id| nodes.contains(id)).map_err(|fault| fault.field(place(), "refused"))?;
             if !edges.insert(&edge.id) {
                 return Err(refused(format!("two edges are called {}", edge.id)));
             }
@@ -229,7 +237,8 @@ pub(super) fn acyclic<'a>(
         return Ok(());
     }
     let name = waits.iter().find(|(_, count)| **count > 0).map_or("", |(node, _)| node.as_str());
-    Err(refused(format!("the steps around {name} wait for each other in a circle")))
+    let fault = refused(format!("the steps around {name} wait for each other in a circle"));
+    Err(fault.field(format!("tasks[{name}]"), "waits for itself in the end"))
 }
 
 pub(super) fn refused(text: impl Into<Text>) -> Fault {

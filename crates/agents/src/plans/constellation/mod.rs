@@ -5,7 +5,8 @@
 //! Lists are accepted where the format has maps.
 //!
 //! A task may call any skill, not only a device in words: `task_data` may have `skill` (with its peer, or of the target),
-//! `arguments`, `capability` and `idempotent`; a line's `metadata` may have `condition` with `pointer` and `equals`.
+//! `arguments`, `capability`, `memory_gb` and `idempotent`; a line's `metadata` may have `condition` with `pointer` and `equals`. What is written
+//! has `assigned_device_id` and `assignment_reason` for a task that was given to a peer.
 
 mod invalid;
 mod read;

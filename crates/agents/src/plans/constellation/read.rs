@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_machines::graph::{Condition, Dependency, Edge, Ending, Node, Plan, Want};
+use interlingua_machines::graph::{Condition, Dependency, Edge, Ending, GPU, Node, Plan, Want};
 use interlingua_model::json::Reader;
 use interlingua_model::{CancelWhy, EdgeId, Fault, FaultKind, Json, Meta, NodeId, SkillId, Text};
 
@@ -92,8 +92,9 @@ fn node(item: &Json, at: At) -> Result<(Node, Option<Ending>), Invalid> {
         // A skill with its peer says who is meant.
         (None, Some(whole)) => Want::Peer(whole.peer.clone()),
         (None, None) => Want::Any {
-            capability: word(&data, "capability"),
+            capability: word(&data, "capability").map(spelt),
             platform: word(&task, "device_type").map(|kind| kind.to_lowercase().into()),
+            memory: data.number::<f64>("memory_gb").and_then(mebibytes),
         },
     };
     let mut node = Node::new(NodeId(id.clone()), want);
@@ -113,6 +114,15 @@ fn node(item: &Json, at: At) -> Result<(Node, Option<Ending>), Invalid> {
     let ending = ending(&task);
     node.meta = Meta(Some(item.clone()));
     Ok((node, ending))
+}
+
+/// The one capability that the hub knows by itself has one spelling.
+fn spelt(capability: Text) -> Text {
+    if capability.eq_ignore_ascii_case(GPU) { GPU.into() } else { capability }
+}
+
+fn mebibytes(gibibytes: f64) -> Option<u64> {
+    (gibibytes.is_finite() && gibibytes > 0.0).then_some((gibibytes * 1024.0) as u64)
 }
 
 fn default_name(id: &str) -> Text {

@@ -85,7 +85,7 @@ fn enumerations_are_read_whatever_their_case_and_lists_for_maps() {
     )
     .expect("a plan");
     assert_eq!(read.nodes[0].priority.level(), 9);
-    assert_eq!(read.nodes[0].want, Want::Any { capability: None, platform: Some("linux".into()) });
+    assert_eq!(read.nodes[0].want, Want::Any { capability: None, platform: Some("linux".into()), memory: None });
     assert_eq!(&*read.nodes[0].name, "task_a");
     assert_eq!(read.nodes[1].priority.level(), 5);
     assert_eq!(read.nodes[1].want, Want::Peer("d".into()));
@@ -105,7 +105,7 @@ fn a_task_may_call_a_skill_and_a_line_may_have_a_condition() {
     let node = &read.nodes[0];
     assert_eq!(node.skill.as_ref().map(|skill| skill.as_str()), Some("search"));
     assert_eq!(node.args.as_ref().map(Json::as_str), Some(r#"{"q":"x"}"#));
-    assert_eq!(node.want, Want::Any { capability: Some("web".into()), platform: None });
+    assert_eq!(node.want, Want::Any { capability: Some("web".into()), platform: None, memory: None });
     assert!(node.repeatable && node.retries == 2);
     assert_eq!(node.timeout, Some(std::time::Duration::from_millis(1500)));
     assert!(matches!(&read.edges[0].kind, Dependency::Conditional(Some(condition)) if &*condition.pointer == "/ok"));

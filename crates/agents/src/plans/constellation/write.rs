@@ -119,6 +119,12 @@ fn task(out: &mut Object<'_>, graph: &Graph, step: &Step) {
         None => out.null("result"),
     }
     out.text_or_null("error", error.as_deref());
+    if let Some((peer, why)) = &step.placed {
+        out.text("assigned_device_id", peer.as_str());
+        if let Some(why) = why {
+            out.text("assignment_reason", why);
+        }
+    }
     match node.timeout {
         Some(timeout) => out.key("timeout").extend_from_slice(timeout.as_secs_f64().to_string().as_bytes()),
         None => out.null("timeout"),
@@ -138,7 +144,7 @@ fn task(out: &mut Object<'_>, graph: &Graph, step: &Step) {
     rest(out, &kept, &WRITTEN);
 }
 
-const WRITTEN: [&str; 17] = [
+const WRITTEN: [&str; 19] = [
     "task_id",
     "name",
     "description",
@@ -150,6 +156,8 @@ const WRITTEN: [&str; 17] = [
     "status",
     "result",
     "error",
+    "assigned_device_id",
+    "assignment_reason",
     "timeout",
     "retry_count",
     "current_retry",
@@ -167,8 +175,13 @@ fn task_data(out: &mut Object<'_>, step: &Step) {
         if let Some(args) = &node.args {
             out.value("arguments", args);
         }
-        if let Want::Any { capability: Some(capability), .. } = &node.want {
-            out.text("capability", capability);
+        if let Want::Any { capability, memory, .. } = &node.want {
+            capability.iter().for_each(|capability| out.text("capability", capability));
+            if let Some(mebibytes) = memory {
+                let hundredths = mebibytes.saturating_mul(100) / 1024;
+                let gibibytes = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+                out.key("memory_gb").extend_from_slice(gibibytes.as_bytes());
+            }
         }
         if node.repeatable {
             out.bool("idempotent", true);

@@ -8,6 +8,8 @@ use crate::cli::screen::plain;
 
 /// A larger plan is only counted: nobody reads so many lines.
 const DRAWN: usize = 500;
+/// Characters of a result that are shown.
+const RESULT: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Board {
@@ -23,6 +25,10 @@ struct Step {
     status: String,
     device: String,
     error: String,
+    /// What came of it, on one line.
+    result: String,
+    /// Why it was given to its device.
+    reason: String,
 }
 
 impl Step {
@@ -36,6 +42,19 @@ impl Step {
 /// A text of a member, or nothing.
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A result on one line, short enough to be read.
+fn result(value: Option<&Value>) -> String {
+    let written = match value {
+        None | Some(Value::Null) => return String::new(),
+        Some(Value::String(text)) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Some(other) => other.to_string(),
+    };
+    match written.char_indices().nth(RESULT) {
+        None => written,
+        Some((end, _)) => format!("{}…", &written[..end]),
+    }
 }
 
 impl Board {
@@ -57,9 +76,12 @@ impl Board {
         if !device.is_empty() {
             device.clone_into(&mut step.device);
         }
+        step.result = result(event.get("result"));
+        text(event, "reason").clone_into(&mut step.reason);
         let who = if step.device.is_empty() { String::new() } else { format!(" ({})", step.device) };
-        let why = if step.error.is_empty() { String::new() } else { format!(": {}", step.error) };
-        Some(format!("{id}{who} {}{why}", step.status))
+        let said = [&step.error, &step.result, &step.reason].into_iter().find(|said| !said.is_empty());
+        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        Some(format!("{id}{who} {}{said}", step.status))
     }
 
     /// The shape of this plan, and where its steps stand; who does them is known from before.
@@ -67,12 +89,16 @@ impl Board {
         let old = std::mem::take(&mut self.steps);
         for (id, task) in plan.get("tasks").and_then(Value::as_object).into_iter().flatten() {
             let before = old.get(id).map(|step| step.device.clone()).filter(|device| !device.is_empty());
-            let device = before.unwrap_or_else(|| text(task, "target_device_id").to_owned());
+            let assigned = [text(task, "assigned_device_id"), text(task, "target_device_id")];
+            let assigned = assigned.into_iter().find(|device| !device.is_empty()).unwrap_or_default();
+            let device = before.unwrap_or_else(|| assigned.to_owned());
             let step = Step {
                 name: text(task, "name").to_owned(),
                 status: text(task, "status").to_owned(),
                 device,
                 error: text(task, "error").to_owned(),
+                result: result(task.get("result")),
+                reason: text(task, "assignment_reason").to_owned(),
             };
             self.steps.insert(id.clone(), step);
         }
@@ -137,7 +163,8 @@ impl<'b> Drawing<'b> {
         let who = if step.device.is_empty() { String::new() } else { format!("  [{}]", step.device) };
         let after = if others.is_empty() { String::new() } else { format!("  after {}", others.join(", ")) };
         let why = if step.error.is_empty() { String::new() } else { format!("  {}", step.error) };
-        self.lines.push(format!("{mark} {lead}{branch}{id}{name}{who}{after}{why}"));
+        let gave = if step.result.is_empty() { String::new() } else { format!("  → {}", step.result) };
+        self.lines.push(format!("{mark} {lead}{branch}{id}{name}{who}{after}{why}{gave}"));
         let children: Vec<&String> = self.board.behind(id).filter(|to| !self.done.contains(to.as_str())).collect();
         let below = match branch {
             "" => lead.to_owned(),
@@ -186,6 +213,21 @@ mod tests {
         let expected = "✘ a  Fetch  [lab]  no\\u{1b}[2J way\n· ├─ b\n· │  └─ d  after c\n· └─ c\n1 of 4 steps, ready";
         assert_eq!(drawn, expected);
         assert!(board.draw(10).lines().all(|line| line.chars().count() <= 20));
+    }
+
+    #[test]
+    fn what_came_of_a_step_is_shown_and_why_it_was_given_to_its_device() {
+        let mut board = board();
+        let reason = "chosen: lab, 3 % CPU; old has no GPU";
+        let started = json!({"event_type": "task_started", "task_id": "b", "status": "running", "device_id": "lab", "reason": reason});
+        assert_eq!(board.take(&started), Some(format!("b (lab) running: {reason}")));
+        let done = json!({"event_type": "task_completed", "task_id": "b", "status": "completed", "result": {"n": 2}});
+        assert_eq!(board.take(&done).as_deref(), Some("b (lab) completed: {\"n\":2}"));
+        let long =
+            json!({"event_type": "task_completed", "task_id": "c", "status": "completed", "result": "x\n".repeat(300)});
+        let line = board.take(&long).expect("a line");
+        assert!(line.starts_with("c completed: x x x") && line.ends_with('…') && line.chars().count() < 250, "{line}");
+        assert!(board.draw(60).contains("✔ ├─ b  [lab]  → {\"n\":2}"), "{}", board.draw(60));
     }
 
     #[test]

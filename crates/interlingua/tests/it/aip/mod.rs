@@ -7,6 +7,8 @@ mod hostile;
 mod http;
 mod layers;
 mod machine;
+mod placement;
+mod planner;
 mod profile;
 mod register;
 mod reports;

@@ -22,6 +22,7 @@ mod inherit;
 mod outgoing;
 mod outside;
 mod owner;
+mod planner;
 mod programs;
 mod races;
 mod sealed;

@@ -2,8 +2,11 @@
 
 mod edits;
 mod every_order;
+mod placement;
 mod random;
+mod results;
 mod rules;
+mod taken_up;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +17,7 @@ use interlingua_model::json::Json;
 pub(super) const NOW: Time = Time(1_000_000);
 
 pub(super) fn node(id: &str) -> Node {
-    Node::new(id, Want::Any { capability: None, platform: None })
+    Node::new(id, Want::ANYONE)
 }
 
 pub(super) fn edge(from: &str, to: &str, kind: Dependency) -> Edge {

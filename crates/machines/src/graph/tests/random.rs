@@ -22,7 +22,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         let mut made = plan(&[], vec![]);
         for (index, (want, retries, repeatable, priority)) in steps.iter().enumerate() {
             let want = match want {
-                0 => Want::Any { capability: None, platform: None },
+                0 => Want::ANYONE,
                 peer => Want::Peer(format!("p{peer}").into()),
             };
             let mut node = Node::new(format!("n{index}"), want);

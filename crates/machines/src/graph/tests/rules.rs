@@ -127,20 +127,21 @@ fn a_step_goes_to_who_can_do_it_and_has_the_least_to_do() {
     };
     let mut peers = Peers::default();
     peers.insert("office", candidate("windows", &["excel"]));
-    peers.insert("lab", Candidate { strain: 90, ..candidate("linux", &["shell"]) });
+    peers.insert("lab", Candidate { strain: Some(90), ..candidate("linux", &["shell"]) });
     peers.insert("rack", Candidate { busy: 1, ..candidate("linux", &["shell"]) });
     peers.insert("old", Candidate { slow: true, ..candidate("linux", &["shell"]) });
     peers.insert("away", Candidate { available: false, ..candidate("linux", &["shell", "gpu"]) });
     let any = |capability: Option<&str>, platform: Option<&str>| Want::Any {
         capability: capability.map(Into::into),
         platform: platform.map(Into::into),
+        memory: None,
     };
     let chosen = |want: &Want| peers.choose(want, |_| 0);
     assert_eq!(chosen(&any(Some("excel"), None)), Placed::With("office".into()));
     assert_eq!(
         chosen(&any(Some("shell"), Some("linux"))),
         Placed::With("rack".into()),
-        "25 against 90; the slow one last"
+        "75 against 90; the slow one last"
     );
     assert_eq!(
         peers.choose(&any(Some("shell"), None), |peer| u32::from(peer.as_str() == "rack") * 3),
@@ -285,4 +286,18 @@ fn ten_thousand_steps_are_scheduled_once_each() {
         ended += 1;
     }
     assert_eq!((ended, run.graph.standing()), (10_000, Standing::Completed));
+}
+
+#[test]
+fn what_the_models_of_its_steps_used_is_counted_through_a_restart() {
+    let mut run = Run::new(plan(&["a", "b"], Vec::new()));
+    let usage = Usage { tokens_in: 3, tokens_out: 4, calls: 9, micro_money: 5 };
+    let before = run.journal.len();
+    run.happen(Happening::Spent(Usage { calls: 9, ..Usage::default() })).expect("nothing to write");
+    assert_eq!(run.journal.len(), before);
+    for _ in 0..2 {
+        run.happen(Happening::Spent(usage)).expect("counted");
+    }
+    run.restart();
+    assert_eq!(run.graph.spent(), Usage { tokens_in: 6, tokens_out: 8, calls: 0, micro_money: 10 });
 }

@@ -18,7 +18,7 @@ use super::explore::explore;
 use world::{Bound, World};
 
 fn node(id: &str, retries: u32) -> Node {
-    Node { retries, ..Node::new(id, Want::Any { capability: None, platform: None }) }
+    Node { retries, ..Node::new(id, Want::ANYONE) }
 }
 
 fn edge(from: &str, to: &str, kind: Dependency) -> Edge {

@@ -89,7 +89,7 @@ impl std::fmt::Debug for World {
 const PEER: &str = "dev";
 
 fn node(id: &str) -> Node {
-    Node::new(id, Want::Any { capability: None, platform: None })
+    Node::new(id, Want::ANYONE)
 }
 
 /// What people and planners do to a plan.
