@@ -16,8 +16,8 @@ const PATH: &str = "/api/sessions?limit=200";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua sessions                    list your sessions at /nlip/route
-  interlingua sessions nlip_4f1d          show the last messages, the keys of the context, and notifications
+  interlingua sessions              list your sessions at /nlip/route
+  interlingua sessions trip-1       show its messages and notifications
   interlingua sessions --json")]
 pub struct RoutedSessionsArguments {
     /// Show this session
