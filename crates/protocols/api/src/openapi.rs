@@ -261,6 +261,12 @@ fn exchanges() -> Vec<Operation> {
             ),
             "202",
         ),
+    ]
+}
+
+/// What waits for an approval or an answer.
+fn questions() -> Vec<Operation> {
+    vec![
         page(
             "/api/confirmations",
             "list_confirmations",
@@ -290,6 +296,11 @@ fn exchanges() -> Vec<Operation> {
             "Read how a question ended, and who decided it",
             schema::<SettledView>,
         ),
+    ]
+}
+
+fn conversations() -> Vec<Operation> {
+    vec![
         page(
             "/api/conversations",
             "list_conversations",
@@ -426,8 +437,15 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in
-        exchanges().into_iter().chain(sites()).chain(sessions()).chain(decisions()).chain(agents()).chain(artifacts())
+    for operation in exchanges()
+        .into_iter()
+        .chain(questions())
+        .chain(conversations())
+        .chain(sites())
+        .chain(sessions())
+        .chain(decisions())
+        .chain(agents())
+        .chain(artifacts())
     {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
