@@ -265,6 +265,12 @@ fn exchanges() -> Vec<Operation> {
             ),
             "202",
         ),
+    ]
+}
+
+/// What waits for an approval or an answer.
+fn questions() -> Vec<Operation> {
+    vec![
         page(
             "/api/confirmations",
             "list_confirmations",
@@ -294,6 +300,11 @@ fn exchanges() -> Vec<Operation> {
             "Read how a question ended, and who decided it",
             schema::<SettledView>,
         ),
+    ]
+}
+
+fn conversations() -> Vec<Operation> {
+    vec![
         page(
             "/api/conversations",
             "list_conversations",
@@ -468,6 +479,8 @@ pub fn document() -> Value {
     let mut paths = Map::new();
     for operation in exchanges()
         .into_iter()
+        .chain(questions())
+        .chain(conversations())
         .chain(sites())
         .chain(sessions())
         .chain(decisions())
