@@ -65,6 +65,10 @@ words!(
     }
 );
 
+/// What a client may say, for whoever used another word: the kinds of the Python implementation, without those of the wider profile.
+const CLIENT_KINDS: &str =
+    "task, heartbeat, command_results, error, register, task_end, device_info_request, device_info_response";
+
 words!(
     /// What a server says.
     ServerKind {

@@ -5,8 +5,8 @@ use interlingua_model::json::{Kind, Reader};
 use interlingua_model::{Json, Text};
 
 use super::{
-    ClientKind, ClientMessage, ClientType, Command, CommandResult, Limits, ResultStatus, ServerKind, ServerMessage,
-    Status, ToolType,
+    CLIENT_KINDS, ClientKind, ClientMessage, ClientType, Command, CommandResult, Limits, ResultStatus, ServerKind,
+    ServerMessage, Status, ToolType,
 };
 use crate::invalid::{Invalid, Problem};
 
@@ -17,7 +17,7 @@ impl ClientMessage {
         let mut message = ClientMessage::new(ClientKind::Heartbeat, Status::Ok, ClientType::Device);
         source.whole(|key, reader| {
             match key {
-                "type" => kind = word(reader, "type", ClientKind::parse, ClientKind::KNOWN)?,
+                "type" => kind = word(reader, "type", ClientKind::parse, CLIENT_KINDS)?,
                 "status" => status = word(reader, "status", Status::parse, Status::KNOWN)?,
                 "client_type" => {
                     let given = word(reader, "client_type", ClientType::parse, ClientType::KNOWN)?;
