@@ -131,26 +131,6 @@ async fn attack_a_result_tells_the_planner_to_pay_and_a_person_is_asked_all_the_
     assert_eq!((done(&hub, "pay"), done(&hub, "page")), (0, 1));
 }
 
-/// The plan of the model was written before anything was read, but its step is called with what a page said.
-#[tokio::test]
-async fn attack_a_result_that_becomes_an_argument_is_not_the_callers_word() {
-    let plan = json!({"plan": {
-        "tasks": {
-            "look": step("local/page"),
-            "pay": {"task_data": {"skill": "local/pay", "arguments": {"for": {"$result": "look"}}}},
-        },
-        "dependencies": [{"from_task_id": "look", "to_task_id": "pay"}],
-    }});
-    let hub = hub(&proposes(&plan, "  - { again: true, say: done }\n"), "").await;
-    let run = start(&hub, json!({"skill": "dispatcher/chat", "text": "do it"})).await;
-    until("a person is asked", async || {
-        let questions = hub.get(&format!("/api/tasks/{run}")).await.json()["questions"].clone();
-        questions[0]["kind"] == "confirm" && questions[0].to_string().contains("local/pay")
-    })
-    .await;
-    assert_eq!(done(&hub, "pay"), 0);
-}
-
 /// A plan of one caller is not another's to continue, and a run continues its own plans only.
 #[tokio::test]
 async fn attack_a_plan_of_another_is_continued() {
