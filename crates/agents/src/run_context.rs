@@ -300,7 +300,7 @@ impl<'a> Reading<'a> {
             // A plan that was taken up after a restart says it again.
             Some(PENDING) if self.has_question(id) => {}
             Some(PENDING) => {
-                let open = self.line.hub.open_confirmations(&self.line.by).into_iter().map(|(_, question)| question);
+                let open = self.line.hub.open_questions(&self.line.by);
                 match open.into_iter().find(|question| question.id == id) {
                     Some(question) => self.questions.push_back(question),
                     None if self.line.hub.is_live(id.0) => {
