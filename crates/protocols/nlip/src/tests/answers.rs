@@ -125,7 +125,7 @@ fn the_route_and_the_losses_have_these_bytes() {
     assert_eq!(
         bytes,
         [
-            r#"{"skill":"p/s","class":"tool","why":"phrase","version":"2 \"beta\"","arguments":{"b":"ü\u0001","a":[1,2.5]}}"#,
+            r#"{"skill":"p/s","class":"tool","why":"phrase","version":"2 \"beta\"","arguments":{"b":"ü\u0001","a":[1,2.50]}}"#,
             r#"{"losses":[{"what":"call.priority","kind":"dropped"},{"what":"output.parts","kind":"flattened"}]}"#,
         ]
     );
