@@ -80,6 +80,7 @@ async fn v_08_a_hub_of_another_build_is_said_and_nothing_is_reloaded_by_itself()
     let mut hub = builder.config("tools: { directory: ./tools }\n").start().await;
     let credential = json!({"ticket": ticket(&hub, &owner(&hub)).await, "owner": owner(&hub), "typed": typed});
     let (address, credential) = (hub.url(""), credential.to_string());
+    #[expect(clippy::disallowed_methods, reason = "a test's own task, whose end the test waits for")]
     let playing = tokio::spawn(async move { play_at(&address, "updated", &credential).await });
     tokio::task::spawn_blocking({
         let newer = newer.clone();
