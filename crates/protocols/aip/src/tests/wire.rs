@@ -122,6 +122,7 @@ fn what_a_kind_of_frame_needs_is_checked_by_whoever_writes_it() {
         ClientKind::Task,
         ClientKind::CommandResults,
         ClientKind::TaskEnd,
+        ClientKind::TaskCancel,
         ClientKind::DeviceInfoRequest,
     ];
     for kind in ClientKind::ALL {
