@@ -37,6 +37,7 @@ mod nlweb;
 mod once;
 mod panics;
 mod people;
+mod postgres;
 mod powercut;
 mod program;
 mod reload;

@@ -1,6 +1,7 @@
 //! `doctor`: checks whether a hub can run on this machine with this configuration. The checks leave nothing behind. Each problem is
 //! reported with a fix.
 
+mod database;
 mod peers;
 
 use std::io::ErrorKind;
@@ -104,6 +105,7 @@ fn machine(config: &Config) -> Vec<Finding> {
         clock(),
         callers(config),
     ];
+    findings.extend(database::database(config));
     findings.extend(tools(config));
     findings.push(browser(config));
     findings.extend(peers::peers(config));
