@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help demo tour test lint fmt conformance bench fuzz soak coverage local dist dist-test
+.PHONY: help demo tour test test-postgres lint fmt conformance bench fuzz soak coverage local dist dist-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,6 +16,9 @@ tour: ## a hub alone with plain curl: plain words, questions, a yes, kill -9
 
 test: ## everything that must hold: format, lints, docs, dependency rules, licences, all tests, some seconds of fuzzing (FUZZ_SECONDS)
 	@scripts/test
+
+test-postgres: ## the integration tests with every hub on PostgreSQL
+	@scripts/test-postgres
 
 lint: ## the checks of `make test` that run no test
 	@scripts/lint

@@ -7,8 +7,8 @@
 mod checks;
 
 use checks::{
-    a2a, a2a_client, addresses, aip, aip_binary, audit, cookies, core, envelope, files, forms, gguf, http_head, ids,
-    journal, mcp, mcp_client, nlip, nlweb, oauth, planted, providers, rules, small, words,
+    a2a, a2a_client, addresses, aip, aip_binary, audit, cookies, core, database, envelope, files, forms, gguf,
+    http_head, ids, journal, mcp, mcp_client, nlip, nlweb, oauth, planted, providers, rules, small, words,
 };
 
 /// One thing to fuzz.
@@ -104,6 +104,7 @@ pub static TARGETS: &[Target] = &[
         &["crates/model/src/json/mod.rs", "crates/model/src/json/reader.rs", "crates/model/src/json/count.rs"],
     ),
     row("device_minute", journal::device_minute, &["crates/hub/src/devices/record.rs"]),
+    row("database", database::messages, &["crates/store-postgres/src/bounded.rs", "crates/store-postgres/src/tls.rs"]),
     row(
         "envelope_json",
         envelope::json,

@@ -10,7 +10,7 @@ use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS
 use http::{HeaderMap, StatusCode};
 
 use crate::console;
-use interlingua_store_sqlite::Condition;
+use interlingua_model::ports::Condition;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
 
@@ -49,6 +49,7 @@ async fn ready(State(shared): State<Arc<Endpoint<Status>>>) -> Response {
         Condition::Failed => unready("the store failed: nothing can be stored until the hub is restarted\n"),
         _ if shared.hub.stopping().is_cancelled() => unready("stopping\n"),
         Condition::Full => unready("the store is full: nothing can be stored until there is room\n"),
+        Condition::Away => unready("the database cannot be reached: nothing can be stored until it answers\n"),
         Condition::Writable => "ready\n".into_response(),
     }
 }

@@ -5,7 +5,7 @@
 //! open what they sealed, until they are removed from the list. A ring can be replaced while it is in use ([`Keyring::replace`]): all keys
 //! derived from it follow.
 //!
-//! Reading order: this file, `derived` (tags, and values sealed in the store), `load` (where keys come from), `wrapped` (the file of the
+//! Reading order: this file, `derived` (tags, and values sealed in the store), `at_rest` (what every store seals, and how), `load` (where keys come from), `wrapped` (the file of the
 //! ring under a key that is stored elsewhere).
 //!
 //! Deliberately absent: expiry, owners and task ids. The caller puts them into the associated data or into the sealed bytes. No key is ever
@@ -15,6 +15,7 @@
 #[cfg(not(unix))]
 compile_error! { "Interlingua runs on Unix systems: on Windows, use the Windows Subsystem for Linux" }
 
+mod at_rest;
 mod derived;
 pub mod jws;
 mod load;
@@ -29,9 +30,10 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKe
 use aws_lc_rs::{hkdf, hmac, rand};
 use zeroize::Zeroizing;
 
+pub use at_rest::{EncryptionAtRest, Place};
 pub use derived::{Sealer, Tagger};
 pub use load::{FILE, KeyFault, put_new};
-pub use wrapped::{Unwrapped, Wrapping, is_wrapped};
+pub use wrapped::{Unwrapped, Wrapping, is_wrapped, put_wrapped, wrapped_text};
 
 const VERSION: u8 = 1;
 const ID: usize = 8;

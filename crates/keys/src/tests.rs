@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use super::{FILE, KeyFault, Keyring, SealFault, Wrapping, is_wrapped, put_new};
+use super::{FILE, KeyFault, Keyring, SealFault, Wrapping, is_wrapped, put_new, put_wrapped, wrapped_text};
 
 const ONE: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 const TWO: &str = "0202020202020202020202020202020202020202020202020202020202020202";
@@ -194,4 +194,20 @@ fn a_new_key_is_put_before_the_others_and_a_file_of_something_else_stays() {
     std::fs::write(&path, "a letter to somebody").unwrap();
     assert!(put_new(&path).is_err());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "a letter to somebody");
+}
+
+#[test]
+fn attack_a_ring_that_comes_from_elsewhere_brings_no_key_of_its_own() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let outer = Wrapping::from_text(&"11".repeat(32)).unwrap();
+    let made = outer.open(here.path()).unwrap();
+    let wrapped = wrapped_text(here.path()).unwrap().unwrap();
+    put_wrapped(there.path(), &wrapped).unwrap();
+    assert_eq!(outer.open(there.path()).unwrap().ring.keys(), made.ring.keys());
+    for planted in ["", &"22".repeat(32), &wrapped[1..]] {
+        assert!(matches!(put_wrapped(there.path(), planted), Err(KeyFault::Altered)), "{planted}");
+    }
+    assert_eq!(outer.open(there.path()).unwrap().ring.keys(), made.ring.keys(), "as it was");
+    let other = Wrapping::from_text(&"33".repeat(32)).unwrap();
+    assert!(other.open(there.path()).is_err(), "another outer key does not open it");
 }

@@ -48,6 +48,20 @@ pub fn is_wrapped(dir: &Path) -> Result<bool, KeyFault> {
     Ok(read_if_there(&dir.join(FILE))?.is_some_and(|text| is_wrapped_text(&text)))
 }
 
+/// The wrapped ring of a data directory as text, for a store that keeps it with the data; `None` when it is not wrapped.
+pub fn wrapped_text(dir: &Path) -> Result<Option<String>, KeyFault> {
+    Ok(read_if_there(&dir.join(FILE))?.filter(|text| is_wrapped_text(text)).map(|text| text.to_string()))
+}
+
+/// Puts a wrapped ring, which was kept elsewhere, into a data directory. Whoever can write there must not be able to bring keys
+/// of their own: text that is not wrapped is refused.
+pub fn put_wrapped(dir: &Path, text: &str) -> Result<(), KeyFault> {
+    if !is_wrapped_text(text) {
+        return Err(KeyFault::Altered);
+    }
+    write_whole(&dir.join(FILE), text)
+}
+
 impl Wrapping {
     /// From text, as for a ring.
     pub fn from_text(text: &str) -> Result<Wrapping, KeyFault> {

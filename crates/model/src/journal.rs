@@ -26,6 +26,30 @@ pub enum Log {
     Audit,
 }
 
+impl Log {
+    /// How stores name it: a number for the kind, and the bytes of the id. What is sealed is bound to them, so they never change.
+    pub fn columns(&self) -> (i64, Vec<u8>) {
+        match self {
+            Log::Task(task) => (0, task.0.to_be_bytes().to_vec()),
+            Log::Run(task) => (1, task.0.to_be_bytes().to_vec()),
+            Log::Topic(topic) => (2, topic.as_str().as_bytes().to_vec()),
+            Log::Audit => (3, Vec::new()),
+        }
+    }
+
+    /// The log that a store names so.
+    pub fn of_columns(kind: i64, id: &[u8]) -> Option<Log> {
+        let task = || id.try_into().ok().map(|bytes| TaskId(u128::from_be_bytes(bytes)));
+        match kind {
+            0 => task().map(Log::Task),
+            1 => task().map(Log::Run),
+            2 => std::str::from_utf8(id).ok().map(|name| Log::Topic(TopicId::from(name))),
+            3 => Some(Log::Audit),
+            _ => None,
+        }
+    }
+}
+
 /// `seq` is the expected sequence of the append. An exchange that is not stored yields the same, without the append.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry<R = Record> {

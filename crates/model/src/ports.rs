@@ -530,6 +530,30 @@ pub trait SkillIndex: Send + Sync {
 /// How many values each key seals, by the id of the key.
 pub type Counts = std::collections::BTreeMap<String, u64>;
 
+/// The values of a store as they are sealed at rest, and the ring of keys that seals them.
+pub trait AtRest: Send + Sync + fmt::Debug {
+    /// How many values each key seals; none in a store that is not encrypted.
+    fn counts(&self) -> Pending<'_, Counts>;
+    /// Seals what older keys sealed with the newest; how much that was.
+    fn reseal(&self) -> Pending<'_, u64>;
+    /// Keeps the wrapped ring with the values, so that whoever has those and the outer key can open them. Nothing is sealed
+    /// by a new key before this is done.
+    fn keep_ring(&self, wrapped: String) -> Pending<'_, ()>;
+}
+
+/// Whether a store can keep anything, as it last found out. What whoever decides over the hub's readiness goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// The last write that changed something was committed.
+    Writable,
+    /// The last write found no room. This passes: a later one that is committed ends it.
+    Full,
+    /// The database cannot be reached. This passes: the store tries again.
+    Away,
+    /// A write or a sync failed, or another hub took over. What is held since is unknown, so this store never writes again.
+    Failed,
+}
+
 /// The ports together, as the hub holds them.
 #[derive(Clone)]
 pub struct Store {

@@ -6,14 +6,15 @@
 
 use std::collections::HashSet;
 
+use interlingua_keys::{EncryptionAtRest, Place};
 use interlingua_model::digest::Digest;
 use interlingua_model::id::{ConversationId, Time};
 use interlingua_model::journal::Log;
 use interlingua_model::ports::{Append, Appended, Expected, StoreFault, TaskRow, Unique};
-use interlingua_store_sqlite::{EncryptionAtRest, Place};
+use tokio_postgres::Row;
 
 use super::batch::{At, Batch};
-use super::columns::{self, damaged, id, integer, number, phase, size, task_id};
+use super::columns::{self, damaged, first_number, id, integer, number, phase, size, task_id};
 use super::connection::Session;
 use super::fault::Refused;
 use super::quota;
@@ -256,8 +257,7 @@ pub(super) async fn together(
             ],
         )
         .await?;
-    let lanes: i64 = rows.first().map_or(0, |row| row.get(0));
-    Ok(if lanes == 1 { Fit::Written } else { Fit::NoLane })
+    Ok(if first_number(&rows)? == 1 { Fit::Written } else { Fit::NoLane })
 }
 
 /// One append with all its conditions, in a savepoint that takes back what a refused one wrote.
@@ -270,7 +270,7 @@ pub(super) async fn one(session: &Session, rest: &EncryptionAtRest, append: &App
     let (kind, key) = columns::log(&append.log);
     let find = "SELECT no, head FROM logs WHERE kind = $1 AND id = $2 FOR UPDATE";
     let rows = session.query(find, &[&kind, &key]).await?;
-    let place = rows.first().map(|row| (row.get::<_, i64>(0), number(row.get(1))));
+    let place = rows.first().map(place).transpose()?;
     let brought = (weight(append) as u64).saturating_add(append.beside);
     quota::make_room(session, append, place.is_none(), brought).await?;
     let (no, last) = match place {
@@ -306,7 +306,7 @@ pub(super) async fn one(session: &Session, rest: &EncryptionAtRest, append: &App
     } else if let Log::Task(task) | Log::Run(task) = &append.log {
         let owner = "SELECT owner FROM tasks WHERE task = $1";
         if let Some(found) = session.query(owner, &[&id(*task)]).await?.first() {
-            quota::add(session, quota::BYTES, found.get(0), grown).await?;
+            quota::add(session, quota::BYTES, found.try_get(0)?, grown).await?;
         }
     }
     Ok(Appended::At(seq))
@@ -318,7 +318,12 @@ async fn make(session: &Session, log: &Log, at: Time) -> Result<(i64, u64), Refu
     let insert = "INSERT INTO logs (kind, id, head, at) VALUES ($1, $2, 0, $3)
          ON CONFLICT (kind, id) DO UPDATE SET head = logs.head RETURNING no, head";
     let rows = session.query(insert, &[&kind, &id, &integer(at.0)]).await?;
-    rows.first().map(|row| (row.get(0), number(row.get(1)))).ok_or_else(|| damaged("a log"))
+    rows.first().map(place).ok_or_else(|| damaged("a log"))?
+}
+
+/// A row of `no, head` of a log.
+fn place(row: &Row) -> Result<(i64, u64), Refused> {
+    Ok((row.try_get(0)?, number(row.try_get(1)?)))
 }
 
 /// The row of a task, what is stored beside it, and what its owner keeps of it.
@@ -336,7 +341,7 @@ async fn put_row(session: &Session, log: &Log, no: i64, row: &TaskRow, beside: u
          WHERE no = $1 RETURNING owner";
     let changed = session.query(change, &[&no, &conversation, &parent, &skill, &state, &created, &ended]).await?;
     if let Some(found) = changed.first() {
-        return quota::add(session, quota::BYTES, found.get(0), grown.saturating_add(integer(beside))).await;
+        return quota::add(session, quota::BYTES, found.try_get(0)?, grown.saturating_add(integer(beside))).await;
     }
     let owner = &*row.owner;
     let insert = "INSERT INTO tasks (no, task, owner, conversation, parent, skill, state, created, ended)
@@ -345,7 +350,7 @@ async fn put_row(session: &Session, log: &Log, no: i64, row: &TaskRow, beside: u
     quota::add(session, quota::TASKS, owner, 1).await?;
     // All that its logs have so far.
     let sum = "SELECT sum(bytes + beside)::int8 FROM logs WHERE kind IN (0, 1) AND id = $1";
-    let bytes = session.query(sum, &[&task]).await?.first().map_or(0, |row| row.get(0));
+    let bytes = first_number(&session.query(sum, &[&task]).await?)?;
     quota::add(session, quota::BYTES, owner, bytes).await
 }
 
@@ -365,6 +370,6 @@ async fn claim(session: &Session, log: &Log, unique: Unique, now: Time) -> Resul
     }
     let rows = session.query("SELECT task, body FROM keys WHERE key = $1", &[&key]).await?;
     let row = rows.first().ok_or_else(|| damaged("a key"))?;
-    let body = row.get::<_, Vec<u8>>(1).try_into().map_err(|_| damaged("a digest"))?;
-    Ok(Some(Appended::Exists { task: task_id(row.get(0))?, body: Digest(body) }))
+    let body = row.try_get::<_, Vec<u8>>(1)?.try_into().map_err(|_| damaged("a digest"))?;
+    Ok(Some(Appended::Exists { task: task_id(row.try_get(0)?)?, body: Digest(body) }))
 }

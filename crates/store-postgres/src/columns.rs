@@ -29,13 +29,23 @@ pub(super) fn task_id(bytes: &[u8]) -> Result<TaskId, Refused> {
     Ok(TaskId(u128::from_be_bytes(bytes)))
 }
 
+/// The number in the first column of the first row; 0 where there is no row.
+pub(super) fn first_number(rows: &[Row]) -> Result<i64, Refused> {
+    Ok(rows.first().map(|row| row.try_get(0)).transpose()?.unwrap_or_default())
+}
+
+/// The tasks whose ids are in the first column.
+pub(super) fn task_ids(rows: &[Row]) -> Result<Vec<TaskId>, Refused> {
+    rows.iter().map(|row| task_id(row.try_get(0)?)).collect()
+}
+
 pub(super) fn damaged(what: &str) -> Refused {
     StoreFault::Damaged(what.into()).into()
 }
 
 /// The kind and id columns of a log.
 pub(super) fn log(log: &Log) -> (i16, Vec<u8>) {
-    let (kind, id) = interlingua_store_sqlite::log_columns(log);
+    let (kind, id) = log.columns();
     (i16::try_from(kind).unwrap_or(i16::MAX), id)
 }
 

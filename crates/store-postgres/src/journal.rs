@@ -1,7 +1,7 @@
 //! The journal port: append, read, and the folds kept beside the records.
 
 use bytes::Bytes;
-use interlingua_keys::Sealer;
+use interlingua_keys::{EncryptionAtRest, Place, Sealer};
 use interlingua_model::digest::Digest;
 use interlingua_model::id::{TaskId, Time, TopicId};
 use interlingua_model::journal::Log;
@@ -9,10 +9,9 @@ use interlingua_model::ports::{
     Append, Appended, Changed, Journal, Pending, READ_BYTES, Removed, Retention, StoreFault, Stored, TaskFilter,
     TaskRow,
 };
-use interlingua_store_sqlite::{EncryptionAtRest, Place};
 use tokio_postgres::Row;
 
-use super::columns::{self, damaged, id, integer, number, size, task_id};
+use super::columns::{self, damaged, first_number, id, integer, number, size, task_id};
 use super::connection::Session;
 use super::fault::Refused;
 use super::{Database, bounded, quota, retention, spread, tasks};
@@ -41,7 +40,7 @@ impl Journal for Database {
                     let (kind, id) = columns::log(&log);
                     Box::pin(async move {
                         let sql = "SELECT head FROM logs WHERE kind = $1 AND id = $2";
-                        Ok(session.query(sql, &[&kind, &id]).await?.first().map_or(0, |row| number(row.get(0))))
+                        Ok(number(first_number(&session.query(sql, &[&kind, &id]).await?)?))
                     })
                 })
                 .await
@@ -123,8 +122,8 @@ impl Journal for Database {
                         let sql = "SELECT task, body FROM keys WHERE key = $1 AND until > $2";
                         let rows = session.query(sql, &[&key.0.to_vec(), &integer(now.0)]).await?;
                         let Some(row) = rows.first() else { return Ok(None) };
-                        let body = row.get::<_, Vec<u8>>(1).try_into().map_err(|_| damaged("a digest"))?;
-                        Ok(Some((task_id(row.get(0))?, Digest(body))))
+                        let body = row.try_get::<_, Vec<u8>>(1)?.try_into().map_err(|_| damaged("a digest"))?;
+                        Ok(Some((task_id(row.try_get(0)?)?, Digest(body))))
                     })
                 })
                 .await
@@ -205,12 +204,12 @@ async fn keep_fold(session: &Session, log: &Log, upto: u64, at: Time, fold: &[u8
     let find = "SELECT no, head FROM logs WHERE kind = $1 AND id = $2 FOR UPDATE";
     let rows = session.query(find, &[&kind, &id]).await?;
     let row = rows.first().ok_or_else(|| StoreFault::Missing("the log of this fold".into()))?;
-    let (no, head): (i64, u64) = (row.get(0), number(row.get(1)));
+    let (no, head): (i64, u64) = (row.try_get(0)?, number(row.try_get(1)?));
     if upto > head {
         return Err(StoreFault::Moved { expected: upto, found: head }.into());
     }
     let old = session.query("SELECT length(bytes)::int8 FROM snapshots WHERE log = $1", &[&no]).await?;
-    let old: i64 = old.first().map_or(0, |row| row.get(0));
+    let old = first_number(&old)?;
     let put = "INSERT INTO snapshots (log, seq, at, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT (log) DO UPDATE
          SET seq = excluded.seq, at = excluded.at, bytes = excluded.bytes WHERE excluded.seq > snapshots.seq";
     if session.execute(put, &[&no, &integer(upto), &integer(at.0), &fold]).await? == 0 {
@@ -221,7 +220,7 @@ async fn keep_fold(session: &Session, log: &Log, upto: u64, at: Time, fold: &[u8
     session.execute("UPDATE logs SET beside = beside + $2 WHERE no = $1", &[&no, &more]).await?;
     let rows = session.query("SELECT owner FROM tasks WHERE task = $1", &[&columns::id(*task)]).await?;
     match rows.first() {
-        Some(row) => quota::add(session, quota::BYTES, row.get(0), more).await,
+        Some(row) => quota::add(session, quota::BYTES, row.try_get(0)?, more).await,
         None => Ok(()),
     }
 }

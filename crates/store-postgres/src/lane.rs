@@ -9,17 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use interlingua_model::ports::{Append, Appended, StoreFault};
+use interlingua_keys::EncryptionAtRest;
+use interlingua_model::ports::{Append, Appended, Condition, StoreFault};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_postgres::error::SqlState;
 
-use super::Condition;
 use super::append::{self, Fit};
 use super::batch::{At, Batch, Job};
-use super::connection::{Session, Target};
-use super::fault::{Class, Refused, class, from_sql};
+use super::connection::{ConnectFault, Session, Target};
+use super::fault::{Class, Refused, SqlError, class, from_sql};
 use super::outcome::{CommitOutcome, Doubt, Next, Verdict, after, judge};
-use interlingua_store_sqlite::EncryptionAtRest;
 
 /// At most so many requests, and so many bytes of appends, share a commit.
 const BATCH: usize = 512;
@@ -206,8 +205,13 @@ impl Lane {
 
     /// How the last write went; `Failed` is final.
     fn note(&self, found: Condition) {
-        let change = |now: &mut Condition| *now != Condition::Failed && std::mem::replace(now, found) != found;
-        self.condition.send_if_modified(change);
+        super::note(&self.condition, found);
+    }
+
+    fn away(&self, error: &ConnectFault) -> StoreFault {
+        tracing::warn!(event = "database_away", %error, "the database cannot be reached");
+        self.note(Condition::Away);
+        StoreFault::Away("no connection to the database".into())
     }
 
     /// A connection whose lane stands, or why there is none.
@@ -218,10 +222,7 @@ impl Lane {
         if self.session.as_ref().is_some_and(|session| !session.is_closed()) {
             return Ok(());
         }
-        let session = self.target.connect().await.map_err(|error| {
-            tracing::warn!(event = "database_away", %error, "the database cannot be reached");
-            StoreFault::Away("no connection to the database".into())
-        })?;
+        let session = self.target.connect().await.map_err(|error| self.away(&error))?;
         let row = self.row(&session, "").await.map_err(|error| from_sql(&error))?;
         match judge(self.acknowledged, self.acknowledged, Doubt::Nothing, row) {
             Verdict::Stands(_) => {
@@ -232,10 +233,11 @@ impl Lane {
         }
     }
 
-    async fn row(&self, session: &Session, lock: &str) -> Result<Option<u64>, tokio_postgres::Error> {
+    async fn row(&self, session: &Session, lock: &str) -> Result<Option<u64>, SqlError> {
         let sql = format!("SELECT n FROM lanes WHERE hub = $1 AND lane = $2 {lock}");
         let rows = session.query(&sql, &[&self.hub, &self.lane]).await?;
-        Ok(rows.first().map(|row| super::columns::number(row.get(0))))
+        let n = rows.first().map(|row| row.try_get(0)).transpose()?;
+        Ok(n.map(super::columns::number))
     }
 
     /// Nothing is written from now on: what others may rely on is not what this hub knows.
@@ -288,11 +290,12 @@ impl Lane {
         loop {
             self.session = None;
             match self.target.connect().await {
-                Err(error) => tracing::warn!(event = "database_away", %error, "the database cannot be reached"),
+                Err(error) => drop(self.away(&error)),
                 Ok(session) => match self.step(&session, &mut doubt, &mut top).await {
                     Ok(Ok(Some(n))) => {
                         self.acknowledged = n;
                         self.session = Some(session);
+                        self.note(Condition::Writable);
                         return Ok(doubt);
                     }
                     Ok(Ok(None)) => {}
@@ -313,7 +316,7 @@ impl Lane {
         session: &Session,
         doubt: &mut Doubt,
         top: &mut u64,
-    ) -> Result<Result<Option<u64>, Verdict>, tokio_postgres::Error> {
+    ) -> Result<Result<Option<u64>, Verdict>, SqlError> {
         session.batch("BEGIN").await?;
         let found = self.row(session, "FOR UPDATE").await?;
         match (judge(self.acknowledged, *top, *doubt, found), found) {
@@ -371,7 +374,9 @@ async fn together(session: &Session, rest: &EncryptionAtRest, at: At, batch: &mu
 
 async fn one_by_one(session: &Session, (hub, lane, n): At, batch: &mut Batch) -> Result<Fit, Refused> {
     let done = transaction(session, (hub, lane, n), batch).await;
-    if let Ok(Fit::NoLane) | Err(_) = &done
+    // A connection that is lost takes its transaction with it.
+    let lost = matches!(&done, Err(Refused::Sql(error)) if class(error) == Class::Lost);
+    if let (Ok(Fit::NoLane) | Err(_), false) = (&done, lost)
         && let Err(error) = session.batch("ROLLBACK").await
     {
         return Err(error.into());

@@ -6,7 +6,7 @@
 use interlingua_model::id::TaskId;
 use interlingua_model::ports::{Append, Room, Share, StoreFault};
 
-use super::columns::{id, number, task_id};
+use super::columns::{first_number, id, number, task_ids};
 use super::connection::Session;
 use super::fault::Refused;
 use super::retention;
@@ -35,7 +35,7 @@ pub(super) async fn add(session: &Session, of: &str, owner: &str, more: i64) -> 
 async fn count(session: &Session, of: &str, owner: &str) -> Result<u64, Refused> {
     let lock =
         "INSERT INTO held VALUES ($1, $2, 0) ON CONFLICT (of, owner) DO UPDATE SET count = held.count RETURNING count";
-    Ok(session.query(lock, &[&of, &owner]).await?.first().map_or(0, |row| number(row.get(0))))
+    Ok(number(first_number(&session.query(lock, &[&of, &owner]).await?)?))
 }
 
 /// Room for one more record, of so many bytes and what is stored beside it?
@@ -72,7 +72,7 @@ pub(super) async fn make_room(session: &Session, append: &Append, new: bool, gro
 /// Bytes in the journals of a task.
 async fn bytes_of(session: &Session, task: TaskId) -> Result<u64, Refused> {
     let sum = "SELECT coalesce(sum(bytes), 0)::int8 FROM logs WHERE kind IN (0, 1) AND id = $1";
-    Ok(session.query(sum, &[&id(task)]).await?.first().map_or(0, |row| number(row.get(0))))
+    Ok(number(first_number(&session.query(sum, &[&id(task)]).await?)?))
 }
 
 async fn make_room_for_task(session: &Session, owner: &str, most: u64) -> Result<(), Refused> {
@@ -117,5 +117,5 @@ async fn oldest_finished(session: &Session, owner: &str) -> Result<Vec<TaskId>, 
          WHERE state >= 3 AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.task = oldest.parent AND tasks.state < 3)
          ORDER BY created, task";
     let rows = session.query(select, &[&owner, &OLDEST]).await?;
-    rows.iter().map(|row| task_id(row.get(0))).collect()
+    task_ids(&rows)
 }

@@ -2,12 +2,12 @@
 //! the caller expects. Revisions come from a sequence and are never given twice.
 
 use bytes::Bytes;
+use interlingua_keys::{EncryptionAtRest, Place};
 use interlingua_model::id::{Text, Time};
 use interlingua_model::ports::{Expect, Item, Pending, Records, Room, StoreFault};
-use interlingua_store_sqlite::{EncryptionAtRest, Place};
 use tokio_postgres::Row;
 
-use super::columns::{damaged, integer, number, size};
+use super::columns::{damaged, first_number, integer, number, size};
 use super::connection::Session;
 use super::fault::Refused;
 use super::{Database, bounded, quota, retention};
@@ -120,7 +120,7 @@ impl Records for Database {
                     Box::pin(async move {
                         let sql = "SELECT count(*) FROM records WHERE kind = $1 AND (expires IS NULL OR expires > $2)";
                         let rows = session.query(sql, &[&kind, &integer(now.0)]).await?;
-                        Ok(rows.first().map_or(0, |row| number(row.get(0))))
+                        Ok(number(first_number(&rows)?))
                     })
                 })
                 .await
@@ -190,7 +190,7 @@ async fn put(
     let (expires, now) = (expires.map(|time| integer(time.0)), integer(now.0));
     let rows = session.query(&sql, &[&kind, &key, &expires, &value, &now, &revision]).await?;
     if let Some(row) = rows.first() {
-        return Ok(number(row.get(0)));
+        return Ok(number(row.try_get(0)?));
     }
     let expected = match expect {
         Expect::Revision(revision) => revision,
@@ -203,7 +203,7 @@ async fn put(
 async fn revision_of(session: &Session, kind: &str, key: &str, now: i64) -> Result<u64, Refused> {
     let sql =
         "SELECT revision FROM records WHERE kind = $1 AND key = $2 AND (expires IS NULL OR expires > $3) FOR UPDATE";
-    Ok(session.query(sql, &[&kind, &key, &now]).await?.first().map_or(0, |row| number(row.get(0))))
+    Ok(number(first_number(&session.query(sql, &[&kind, &key, &now]).await?)?))
 }
 
 /// Removes a record, and what its owner is counted for it.
@@ -245,6 +245,6 @@ async fn put_within(
     };
     quota::add(session, room.of, owner, 1).await?;
     quota::add(session, quota::BYTES, owner, size(bytes).saturating_add(integer(room.beside))).await?;
-    let revision: i64 = row.get(0);
+    let revision: i64 = row.try_get(0)?;
     if revision < 1 { Err(damaged("a revision")) } else { Ok(number(revision)) }
 }

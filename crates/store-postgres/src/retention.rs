@@ -11,7 +11,7 @@ use interlingua_model::journal::Log;
 use interlingua_model::ports::{Removed, Retention, StoreFault};
 
 use super::Database;
-use super::columns::{self, TOPIC, id, integer, number, task_id};
+use super::columns::{self, TOPIC, first_number, id, integer, number, task_ids};
 use super::connection::Session;
 use super::fault::Refused;
 
@@ -58,7 +58,7 @@ async fn finished(database: &Database, rules: Retention, now: Time) -> Result<u6
         .read(|session| {
             Box::pin(async move {
                 let rows = session.query("SELECT count(*) FROM tasks WHERE state >= 3", &[]).await?;
-                Ok(rows.first().map_or(0, |row| row.get::<_, i64>(0)))
+                first_number(&rows)
             })
         })
         .await?;
@@ -80,7 +80,7 @@ async fn oldest_finished(session: &Session, cutoff: Time, step: i64) -> Result<u
     let select = "SELECT task FROM tasks WHERE state >= 3 AND ended < $1 ORDER BY ended, task LIMIT $2
          FOR UPDATE SKIP LOCKED";
     let rows = session.query(select, &[&integer(cutoff.0), &step]).await?;
-    let tasks = rows.iter().map(|row| task_id(row.get(0))).collect::<Result<Vec<_>, _>>()?;
+    let tasks = task_ids(&rows)?;
     remove(session, &tasks).await?;
     Ok(tasks.len() as u64)
 }
@@ -93,7 +93,7 @@ pub(super) async fn forget(session: &Session, task: TaskId) -> Result<bool, Refu
              SELECT $1::bytea UNION SELECT tasks.task FROM tasks JOIN family ON tasks.parent = family.task)
          SELECT task FROM family";
     let rows = session.query(select, &[&id(task)]).await?;
-    let family = rows.iter().map(|row| task_id(row.get(0))).collect::<Result<Vec<_>, _>>()?;
+    let family = task_ids(&rows)?;
     remove(session, &family).await?;
     Ok(held)
 }
@@ -103,7 +103,7 @@ pub(super) async fn forget_owner(database: &Database, owner: String) -> Result<u
         let owner = owner.clone();
         Box::pin(async move {
             let rows = session.query("SELECT task FROM tasks WHERE owner = $1 LIMIT $2", &[&owner, &STEP]).await?;
-            let tasks = rows.iter().map(|row| task_id(row.get(0))).collect::<Result<Vec<_>, _>>()?;
+            let tasks = task_ids(&rows)?;
             remove(session, &tasks).await?;
             Ok(tasks.len() as u64)
         })
@@ -143,14 +143,14 @@ async fn trim_step(session: &Session, log: &Log, cutoff: Time, count: u64, bytes
     let find = "SELECT no, head, bytes FROM logs WHERE kind = $1 AND id = $2 FOR UPDATE";
     let rows = session.query(find, &[&kind, &key]).await?;
     let Some(row) = rows.first() else { return Ok(0) };
-    let (no, head, held): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
+    let (no, head, held): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let above_count = number(head).saturating_sub(count);
     let above_bytes = held.saturating_sub(integer(bytes));
     let select = "SELECT seq, at, length(bytes)::int8 FROM journal WHERE log = $1 ORDER BY seq LIMIT $2";
     // The first record that stays ends the removal: a log has no holes.
     let (mut upto, mut freed) = (None, 0_i64);
     for row in session.query(select, &[&no, &STEP]).await? {
-        let (seq, at, length): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
+        let (seq, at, length): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         if number(seq) > above_count && number(at) >= cutoff.0 && freed >= above_bytes {
             break;
         }
@@ -169,7 +169,7 @@ async fn cut(session: &Session, no: i64, upto: i64) -> Result<u64, Refused> {
          floor AS (UPDATE logs SET floor = greatest(floor, $2),
              bytes = greatest(0, bytes - (SELECT coalesce(sum(len), 0) FROM gone)::int8) WHERE no = $1)
          SELECT count(*) FROM gone";
-    Ok(session.query(sql, &[&no, &upto]).await?.first().map_or(0, |row| number(row.get(0))))
+    Ok(number(first_number(&session.query(sql, &[&no, &upto]).await?)?))
 }
 
 /// All records of a topic, and its fold.
@@ -178,8 +178,8 @@ pub(super) async fn clear(session: &Session, topic: &TopicId) -> Result<(), Refu
     let find = "SELECT no, head FROM logs WHERE kind = $1 AND id = $2 FOR UPDATE";
     let rows = session.query(find, &[&kind, &key]).await?;
     let Some(row) = rows.first() else { return Ok(()) };
-    let no: i64 = row.get(0);
-    cut(session, no, row.get(1)).await?;
+    let no: i64 = row.try_get(0)?;
+    cut(session, no, row.try_get(1)?).await?;
     session.execute("DELETE FROM snapshots WHERE log = $1", &[&no]).await?;
     session.execute("UPDATE logs SET beside = 0 WHERE no = $1", &[&no]).await?;
     Ok(())
@@ -191,7 +191,7 @@ async fn topics_held(database: &Database) -> Result<Vec<TopicId>, StoreFault> {
         .read(|session| {
             Box::pin(async move {
                 let rows = session.query("SELECT id FROM logs WHERE kind = $1", &[&TOPIC]).await?;
-                let names = rows.iter().filter_map(|row| String::from_utf8(row.get(0)).ok());
+                let names = rows.iter().filter_map(|row| String::from_utf8(row.try_get(0).ok()?).ok());
                 Ok(names.map(TopicId::from).collect())
             })
         })
@@ -229,7 +229,7 @@ pub(super) async fn expire(database: &Database, now: Time) -> Result<u64, StoreF
                      WHERE held.of = sums.of AND held.owner = sums.owner)
                  SELECT count(*) FROM gone";
             let rows = session.query(sql, &[&integer(now.0), &STEP]).await?;
-            Ok(rows.first().map_or(0, |row| number(row.get(0))))
+            Ok(number(first_number(&rows)?))
         })
     })
     .await

@@ -4,11 +4,29 @@
 //! (HOT). When a task was changed last is `logs.at` of its log; for a task that is done it is also `tasks.ended`, which is
 //! indexed. Bytes are counted for each log; `held` sums them, and counts, for each owner. Nothing here is done by a trigger.
 
-use super::connection::Session;
-use super::fault::OpenFault;
+use super::columns::first_number;
+use super::connection::{Session, Target};
+use super::fault::{OpenFault, SqlError};
 
 /// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
-const STEPS: &[&str] = &[FIRST];
+const STEPS: &[&str] = &[FIRST, SECOND];
+
+/// The oldest server that works.
+const OLDEST: u32 = 15;
+
+/// Hubs beat, so that a dead one is told from a living one; `lock_id` names the lock file of its directory. Blobs: `tag` stands for
+/// the digest, `no` names the chunks. A part is a blob that is being written by a hub.
+const SECOND: &str = r#"
+ALTER TABLE hubs ADD COLUMN beat bigint NOT NULL DEFAULT 0, ADD COLUMN lock_id text COLLATE "C";
+CREATE TABLE parts (no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hub bigint NOT NULL);
+CREATE TABLE blobs (
+    tag bytea PRIMARY KEY, no bigint NOT NULL, len bigint NOT NULL, head bytea NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX blobs_by_age ON blobs (at, tag);
+CREATE TABLE chunks (no bigint NOT NULL, n bigint NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (no, n));
+ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+"#;
 
 const FIRST: &str = r#"
 CREATE TABLE hubs (
@@ -66,39 +84,83 @@ CREATE INDEX records_by_expiry ON records (kind, expires);
 "#;
 
 /// Makes the schema, or brings it up to date; hubs that start at once do it one after the other, by the lock of a row.
-pub(super) async fn migrate(session: &Session) -> Result<(), OpenFault> {
+pub(super) async fn migrate(session: &Session, target: &Target) -> Result<(), OpenFault> {
     let fail = || OpenFault::database("migrate");
-    // Two that make the same table at once collide; the second finds it made.
-    let make = "CREATE TABLE IF NOT EXISTS meta (name text PRIMARY KEY, value text NOT NULL)";
-    if session.batch(make).await.is_err() {
-        session.batch(make).await.map_err(fail())?;
+    admit(session).await?;
+    // Two that make the same schema or table at once collide; the second finds it made.
+    let make = format!(
+        "CREATE SCHEMA IF NOT EXISTS {};
+         CREATE TABLE IF NOT EXISTS meta (name text PRIMARY KEY, value text NOT NULL)",
+        target.schema()
+    );
+    if !is_made(session, target).await.map_err(fail())? && session.batch(&make).await.is_err() {
+        session.batch(&make).await.map_err(fail())?;
     }
     session.batch("INSERT INTO meta VALUES ('schema', '0') ON CONFLICT DO NOTHING; BEGIN").await.map_err(fail())?;
-    let rows = session.query("SELECT value FROM meta WHERE name = 'schema' FOR UPDATE", &[]).await.map_err(fail())?;
-    let found = rows.first().and_then(|row| row.get::<_, String>(0).parse::<usize>().ok()).unwrap_or_default();
-    if found > STEPS.len() {
-        let number = |steps: usize| i64::try_from(steps).unwrap_or(i64::MAX);
-        return Err(OpenFault::Newer { found: number(found), known: number(STEPS.len()) });
-    }
-    for step in &STEPS[found..] {
+    // Locked until this transaction ends.
+    let found = version(session, "FOR UPDATE").await?;
+    for step in STEPS.get(found..).unwrap_or_default() {
         session.batch(step).await.map_err(fail())?;
     }
     let set = format!("UPDATE meta SET value = '{}' WHERE name = 'schema'; COMMIT", STEPS.len());
     session.batch(&set).await.map_err(fail())
 }
 
-/// A new number for this hub, with so many lanes. Whoever had the name before is buried: its lanes are gone, so it cannot write.
-pub(super) async fn join(session: &Session, name: &str, lanes: i32) -> Result<i64, OpenFault> {
-    let fail = || OpenFault::database("join");
-    session.batch("BEGIN; SELECT 1 FROM meta WHERE name = 'schema' FOR UPDATE").await.map_err(fail())?;
-    let bury = "WITH buried AS (UPDATE hubs SET state = 4 WHERE name = $1 AND state < 3 RETURNING no)
-         DELETE FROM lanes WHERE hub IN (SELECT no FROM buried)";
-    session.execute(bury, &[&name]).await.map_err(fail())?;
-    let insert = "INSERT INTO hubs (name, build, state) VALUES ($1, $2, 1) RETURNING no";
-    let rows = session.query(insert, &[&name, &env!("CARGO_PKG_VERSION")]).await.map_err(fail())?;
-    let hub: i64 = rows.first().map(|row| row.get(0)).unwrap_or_default();
-    let make = "INSERT INTO lanes SELECT $1::int8, lane, 0 FROM generate_series(0, $2::int4 - 1) AS lane";
-    session.execute(make, &[&hub, &lanes]).await.map_err(fail())?;
-    session.batch("COMMIT").await.map_err(fail())?;
-    Ok(hub)
+/// A user who may not make a schema can use one that was made for it.
+async fn is_made(session: &Session, target: &Target) -> Result<bool, SqlError> {
+    let sql = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta'";
+    Ok(!session.query(sql, &[&target.schema()]).await?.is_empty())
+}
+
+/// Would a hub open the schema, if there is one?
+pub(super) async fn check(session: &Session, target: &Target) -> Result<(), OpenFault> {
+    if is_made(session, target).await.map_err(OpenFault::database("read the schema of"))? {
+        version(session, "").await?;
+    }
+    Ok(())
+}
+
+/// The schema that is there.
+async fn version(session: &Session, lock: &str) -> Result<usize, OpenFault> {
+    let fail = || OpenFault::database("read the schema of");
+    let sql = format!("SELECT value FROM meta WHERE name = 'schema' {lock}");
+    let rows = session.query(&sql, &[]).await.map_err(fail())?;
+    let written = rows.first().and_then(|row| row.try_get::<_, String>(0).ok());
+    let found = written.and_then(|text| text.parse::<usize>().ok());
+    let found =
+        found.ok_or_else(|| OpenFault::Database { doing: "migrate", what: "its schema has no version".into() })?;
+    if found > STEPS.len() {
+        let number = |steps: usize| i64::try_from(steps).unwrap_or(i64::MAX);
+        return Err(OpenFault::Newer { found: number(found), known: number(STEPS.len()) });
+    }
+    Ok(found)
+}
+
+/// Is the server new enough?
+pub(super) async fn admit(session: &Session) -> Result<(), OpenFault> {
+    let fail = || OpenFault::database("read the version of");
+    let rows = session.query("SELECT current_setting('server_version_num')::int8", &[]).await.map_err(fail())?;
+    let number = first_number(&rows)
+        .map_err(|_| OpenFault::Database { doing: "read the version of", what: "no number".into() })?;
+    admits(number)
+}
+
+/// `150004` is 15.4.
+fn admits(number: i64) -> Result<(), OpenFault> {
+    if number >= i64::from(OLDEST) * 10_000 {
+        return Ok(());
+    }
+    Err(OpenFault::Version { found: format!("{}.{}", number / 10_000, number % 10_000), needed: OLDEST })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_too_old_is_refused_with_both_versions() {
+        assert!(admits(150_000).is_ok() && admits(180_001).is_ok());
+        let refused = admits(140_011).unwrap_err().to_string();
+        assert_eq!(refused, "the database is PostgreSQL 14.11; the hub needs 15 or newer");
+    }
 }

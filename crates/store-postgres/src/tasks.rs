@@ -7,7 +7,7 @@ use interlingua_model::id::ConversationId;
 use interlingua_model::ports::{Changed, TaskFilter, TaskRow};
 use tokio_postgres::types::ToSql;
 
-use super::columns::{id, integer, number, phase, size, task_row};
+use super::columns::{first_number, id, integer, number, phase, size, task_row};
 use super::connection::Session;
 use super::fault::Refused;
 
@@ -121,5 +121,5 @@ pub(super) async fn count(session: &Session, filter: &Changed) -> Result<u64, Re
         of.push("coalesce(t.ended, l.at) > ?", integer(since.0));
     }
     let sql = format!("SELECT count(*) {FROM} WHERE {}", of.sql());
-    Ok(session.query(&sql, &of.values()).await?.first().map_or(0, |row| number(row.get(0))))
+    Ok(number(first_number(&session.query(&sql, &of.values()).await?)?))
 }

@@ -17,6 +17,7 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client;
 
+use super::bounded::Bounded;
 use super::fault::OpenFault;
 
 #[derive(Debug, Clone)]
@@ -70,15 +71,18 @@ where
     type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { self.connector.connect(self.name, stream).await.map(|inner| Encrypted(Box::new(inner))) })
+        Box::pin(async move {
+            let stream = self.connector.connect(self.name, stream).await?;
+            Ok(Encrypted(Bounded::new(Box::new(stream))))
+        })
     }
 }
 
-pub(super) struct Encrypted<S>(Box<client::TlsStream<S>>);
+pub(super) struct Encrypted<S>(Bounded<Box<client::TlsStream<S>>>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        let certificate = self.0.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+        let certificate = self.0.get_ref().get_ref().1.peer_certificates().and_then(|chain| chain.first());
         let hashed = certificate.and_then(|one| Some(digest(binding_digest(one)?, one).as_ref().to_vec()));
         hashed.map_or_else(ChannelBinding::none, ChannelBinding::tls_server_end_point)
     }
@@ -86,7 +90,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
 
 /// The digest of the certificate's own signature; SHA-256 in place of MD5 and SHA-1. A signature without a digest of its own has
 /// no binding.
-fn binding_digest(certificate: &[u8]) -> Option<&'static Algorithm> {
+pub(super) fn binding_digest(certificate: &[u8]) -> Option<&'static Algorithm> {
     let (whole, _) = element(certificate, 0x30)?;
     let (_, rest) = element(whole, 0x30)?;
     let (algorithm, _) = element(rest, 0x30)?;

@@ -2,8 +2,7 @@
 //! which no clock and no counter reaches.
 
 use interlingua_model::digest::Digest;
-use interlingua_model::id::{TaskId, Time, TopicId};
-use interlingua_model::journal::Log;
+use interlingua_model::id::{TaskId, Time};
 use interlingua_model::ports::TaskPhase;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
@@ -103,29 +102,6 @@ impl FromSql for Col<TaskPhase> {
     }
 }
 
+/// The kinds of logs, as `Log::columns` numbers them.
 pub(super) const TASK: i64 = 0;
-pub(super) const RUN: i64 = 1;
 pub(super) const TOPIC: i64 = 2;
-pub(super) const AUDIT: i64 = 3;
-
-/// The kind and id columns of a log.
-pub fn log_columns(log: &Log) -> (i64, Vec<u8>) {
-    match log {
-        Log::Task(task) => (TASK, task.0.to_be_bytes().to_vec()),
-        Log::Run(task) => (RUN, task.0.to_be_bytes().to_vec()),
-        Log::Topic(topic) => (TOPIC, topic.as_str().as_bytes().to_vec()),
-        Log::Audit => (AUDIT, Vec::new()),
-    }
-}
-
-/// The log that these columns name.
-pub(super) fn log_of(kind: i64, id: &[u8]) -> Option<Log> {
-    let task = || id.try_into().ok().map(|bytes| TaskId(u128::from_be_bytes(bytes)));
-    match kind {
-        TASK => task().map(Log::Task),
-        RUN => task().map(Log::Run),
-        TOPIC => std::str::from_utf8(id).ok().map(|name| Log::Topic(TopicId::from(name))),
-        AUDIT => Some(Log::Audit),
-        _ => None,
-    }
-}

@@ -1,17 +1,7 @@
 //! Health of the store, as its writer last observed it.
 
+use interlingua_model::ports::Condition;
 use tokio::sync::watch;
-
-/// What whoever decides over the hub's readiness goes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Condition {
-    /// The last write that changed something was committed.
-    Writable,
-    /// The last write found no room. This passes: a later one that is committed ends it.
-    Full,
-    /// A write or a sync failed. What the disk holds since is unknown, so this store never writes again.
-    Failed,
-}
 
 /// How one commit went, as far as the condition of the store goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

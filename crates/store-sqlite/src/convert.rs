@@ -4,12 +4,11 @@
 //! skips what is sealed. At the end the database file is rewritten, because free pages still hold old content. Copies that the disk itself
 //! retains cannot be erased.
 
+use interlingua_keys::{EncryptionAtRest, Place};
 use interlingua_model::journal::Log;
 use interlingua_model::ports::StoreFault;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::at_rest::{EncryptionAtRest, Place};
-use super::columns::log_of;
 use super::fault::Refused;
 
 /// Values sealed by one transaction.
@@ -119,7 +118,7 @@ pub(super) fn step_of_logs(
     drop(rows);
     let mut changed = 0;
     for (no, seq, kind, id, bytes) in &found {
-        let log = log_of(*kind, id).ok_or_else(|| StoreFault::Damaged("a log of no known kind".into()))?;
+        let log = Log::of_columns(*kind, id).ok_or_else(|| StoreFault::Damaged("a log of no known kind".into()))?;
         if let Some(sealed) = (change.value)(rest, (of.place)(&log, seq.unsigned_abs()), bytes)? {
             update.execute(params![no, seq, sealed])?;
             changed += 1;

@@ -4,7 +4,7 @@
 //! same name. It ends with the process, however that ends.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::fault::OpenFault;
@@ -12,10 +12,31 @@ use super::fault::OpenFault;
 pub(super) const DATABASE: &str = "hub.db";
 pub(super) const BLOBS: &str = "blobs";
 const LOCK: &str = "hub.lock";
+/// Characters of the id in a lock file.
+const ID: usize = 32;
 
 /// Held for as long as the directory is written to.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "the lock is the open file")] File);
+pub(super) struct Lock(File);
+
+impl Lock {
+    /// The id in the lock file, which is made once: whoever holds the lock of this id is the only process that does.
+    pub(super) fn id(&self) -> std::io::Result<String> {
+        let mut found = [0; ID];
+        match self.0.read_exact_at(&mut found, 0) {
+            Ok(()) if found.iter().all(u8::is_ascii_hexdigit) => {}
+            Ok(()) | Err(_) => {
+                let mut drawn = [0; ID / 2];
+                aws_lc_rs::rand::fill(&mut drawn).map_err(|_| std::io::Error::other("no randomness"))?;
+                let text = format!("{:032x}", u128::from_be_bytes(drawn));
+                found.copy_from_slice(text.as_bytes());
+                self.0.write_all_at(&found, 0)?;
+                self.0.sync_all()?;
+            }
+        }
+        Ok(String::from_utf8_lossy(&found).into_owned())
+    }
+}
 
 /// The directory, for its owner alone, and its lock.
 pub(super) fn claim(dir: &Path) -> Result<Lock, OpenFault> {

@@ -26,6 +26,8 @@ pub enum OpenFault {
     Keys(#[from] interlingua_keys::KeyFault),
     #[error("{} belongs to another user: a hub keeps its data where nobody else may write", .path.display())]
     NotOurs { path: PathBuf },
+    #[error("{} holds the data of a hub without PostgreSQL (hub.db), which would not be seen: name another directory as `store.local`", .dir.display())]
+    Embedded { dir: PathBuf },
     #[error("{} exists and is not empty", .dir.display())]
     Occupied { dir: PathBuf },
     #[error("cannot {doing} {}: {source}", .path.display())]

@@ -1,6 +1,7 @@
 //! The journal port: append, read, and the folds stored beside the records.
 
 use bytes::Bytes;
+use interlingua_keys::{EncryptionAtRest, Place};
 use interlingua_model::digest::Digest;
 use interlingua_model::id::{TaskId, Time, TopicId};
 use interlingua_model::journal::Log;
@@ -10,7 +11,6 @@ use interlingua_model::ports::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::at_rest::{EncryptionAtRest, Place};
 use super::columns::{Col, limit};
 use super::fault::Refused;
 use super::logs::{find, last_of, make, place};

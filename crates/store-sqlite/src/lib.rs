@@ -7,10 +7,9 @@
 //! | `hub.lock` | held while a hub runs |
 //!
 //! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and `retention`, `records`, `blobs`,
-//! `index` with `words`, `backup`; `at_rest`, `convert` and `reseal` for encryption. Times are passed in; nothing here reads a clock.
+//! `index` with `words`, `backup`; `convert` and `reseal` for encryption. Times are passed in; nothing here reads a clock.
 //! Records and journal entries are opaque: nothing here parses one.
 
-mod at_rest;
 mod backup;
 mod blobs;
 mod changed;
@@ -37,22 +36,18 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use interlingua_model::ports::{Blobs, SkillIndex, Store};
+use interlingua_model::ports::{Condition, SkillIndex, Store};
 use rusqlite::Connection;
 
-pub use at_rest::{EncryptionAtRest, Place};
 pub use backup::{Integrity, integrity};
-pub use columns::log_columns;
-pub use condition::Condition;
 pub use directory::is_private;
 pub use fault::OpenFault;
-pub use reseal::{AtRest, Counts};
 
 use blobs::{BlobFiles, BlobSeal};
 use directory::Lock;
 use fault::Refused;
 use index::Ranking;
-use interlingua_keys::{Keyring, Wrapping, is_wrapped};
+use interlingua_keys::{EncryptionAtRest, Keyring, Wrapping, is_wrapped};
 use readers::Readers;
 use schema::Sync;
 use writer::Writer;
@@ -159,12 +154,11 @@ impl Embedded {
     }
 }
 
-/// What a hub keeps on its own machine when its database is elsewhere: blobs in files, and the index of skills in memory.
+/// What a hub keeps on its own machine when its database is elsewhere: the lock of its directory, and the index of skills in memory.
 pub struct Beside {
-    /// The blobs.
-    pub blobs: Arc<dyn Blobs>,
     /// The full-text index.
     pub index: Arc<dyn SkillIndex>,
+    lock_id: String,
     _lock: Lock,
 }
 
@@ -175,13 +169,20 @@ impl std::fmt::Debug for Beside {
 }
 
 impl Beside {
-    /// Opens the directory for this hub alone, and makes it when it is not there. With a ring the blobs are sealed.
-    pub fn open(dir: &Path, ring: Option<&Keyring>) -> Result<Beside, OpenFault> {
+    /// Opens the directory for this hub alone, and makes it when it is not there. One with an embedded store is refused.
+    pub fn open(dir: &Path) -> Result<Beside, OpenFault> {
         let lock = directory::claim(dir)?;
-        let seal = ring.map(BlobSeal::new).transpose().map_err(interlingua_keys::KeyFault::from)?;
-        let blobs = BlobFiles::open(&dir.join(directory::BLOBS), seal)?;
+        if dir.join(directory::DATABASE).exists() {
+            return Err(OpenFault::Embedded { dir: dir.to_owned() });
+        }
+        let lock_id = lock.id().map_err(OpenFault::io("write the lock of", dir))?;
         let index = Ranking::new().map_err(OpenFault::database("index skills beside", dir))?;
-        Ok(Beside { blobs: Arc::new(blobs), index: Arc::new(index), _lock: lock })
+        Ok(Beside { index: Arc::new(index), lock_id, _lock: lock })
+    }
+
+    /// The id of the lock that this holds.
+    pub fn lock_id(&self) -> &str {
+        &self.lock_id
     }
 }
 

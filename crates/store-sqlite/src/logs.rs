@@ -3,11 +3,11 @@
 use interlingua_model::Log;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::columns::{Col, log_columns};
+use super::columns::Col;
 
 /// The number of a log that exists.
 pub(super) fn find(db: &Connection, log: &Log) -> rusqlite::Result<Option<i64>> {
-    let (kind, id) = log_columns(log);
+    let (kind, id) = log.columns();
     db.prepare_cached("SELECT no FROM logs WHERE kind = ?1 AND id = ?2")?
         .query_row(params![kind, id], |row| row.get(0))
         .optional()
@@ -15,7 +15,7 @@ pub(super) fn find(db: &Connection, log: &Log) -> rusqlite::Result<Option<i64>> 
 
 /// The number of a log that exists, and the last sequence ever given in it.
 pub(super) fn place(db: &Connection, log: &Log) -> rusqlite::Result<Option<(i64, u64)>> {
-    let (kind, id) = log_columns(log);
+    let (kind, id) = log.columns();
     db.prepare_cached(
         "SELECT no, max(floor, coalesce((SELECT max(seq) FROM journal WHERE log = no), 0)) FROM logs
          WHERE kind = ?1 AND id = ?2",
@@ -25,7 +25,7 @@ pub(super) fn place(db: &Connection, log: &Log) -> rusqlite::Result<Option<(i64,
 }
 
 pub(super) fn make(db: &Connection, log: &Log) -> rusqlite::Result<i64> {
-    let (kind, id) = log_columns(log);
+    let (kind, id) = log.columns();
     db.prepare_cached("INSERT INTO logs (kind, id) VALUES (?1, ?2)")?.insert(params![kind, id])
 }
 

@@ -4,11 +4,11 @@
 //! again is not mistaken for the one that was read before.
 
 use bytes::Bytes;
+use interlingua_keys::{EncryptionAtRest, Place};
 use interlingua_model::id::{Text, Time};
 use interlingua_model::ports::{Expect, Item, Pending, Records, Room, StoreFault};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::at_rest::{EncryptionAtRest, Place};
 use super::columns::{Col, limit};
 use super::fault::Refused;
 use super::{Database, held, retention};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use interlingua_model::ports::StoreFault;
+use interlingua_model::ports::{AtRest, Counts, Pending, StoreFault};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::blobs::BlobFiles;
@@ -16,41 +16,49 @@ use super::{Database, Embedded};
 
 /// The values of a store as they are sealed. A store that is not encrypted has none.
 #[derive(Debug, Clone)]
-pub struct AtRest {
+struct SealedValues {
     database: Arc<Database>,
     blobs: Arc<BlobFiles>,
 }
 
-pub use interlingua_model::ports::Counts;
-
 impl Embedded {
-    pub fn at_rest(&self) -> AtRest {
-        AtRest { database: self.database.clone(), blobs: self.blobs.clone() }
+    pub fn at_rest(&self) -> Arc<dyn AtRest> {
+        Arc::new(SealedValues { database: self.database.clone(), blobs: self.blobs.clone() })
     }
 }
 
-impl AtRest {
-    pub async fn counts(&self) -> Result<Counts, StoreFault> {
-        if self.database.rest.newest().is_none() {
-            return Ok(Counts::new());
-        }
-        let mut counts = self.database.readers.read(counted).await?;
-        for (id, count) in self.blobs.sealed_by().await? {
-            *counts.entry(id).or_default() += count;
-        }
-        Ok(counts)
+impl AtRest for SealedValues {
+    fn counts(&self) -> Pending<'_, Counts> {
+        Box::pin(async move {
+            if self.database.rest.newest().is_none() {
+                return Ok(Counts::new());
+            }
+            let mut counts = self.database.readers.read(counted).await?;
+            for (id, count) in self.blobs.sealed_by().await? {
+                *counts.entry(id).or_default() += count;
+            }
+            Ok(counts)
+        })
     }
 
-    /// Seals what older keys sealed with the newest; how much that was.
-    pub async fn reseal(&self) -> Result<u64, StoreFault> {
-        let mut done = 0;
-        for values in &LOGS {
-            done += self.reseal_logs(values).await?;
-        }
-        done += self.reseal_records().await?;
-        Ok(done + self.blobs.reseal().await?)
+    fn reseal(&self) -> Pending<'_, u64> {
+        Box::pin(async move {
+            let mut done = 0;
+            for values in &LOGS {
+                done += self.reseal_logs(values).await?;
+            }
+            done += self.reseal_records().await?;
+            Ok(done + self.blobs.reseal().await?)
+        })
     }
 
+    /// Its file is in the same directory.
+    fn keep_ring(&self, _wrapped: String) -> Pending<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl SealedValues {
     async fn reseal_logs(&self, values: &'static Values) -> Result<u64, StoreFault> {
         let (mut from, mut done) = ((0, 0), 0);
         while let Some(newest) = self.database.rest.newest() {

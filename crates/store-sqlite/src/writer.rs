@@ -10,11 +10,11 @@
 use std::sync::Mutex;
 use std::thread::JoinHandle;
 
-use interlingua_model::ports::StoreFault;
+use interlingua_model::ports::{Condition, StoreFault};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::condition::{Condition, Went, note};
+use super::condition::{Went, note};
 use super::directory::Lock;
 use super::fault::{Refused, from_sql};
 

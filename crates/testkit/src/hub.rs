@@ -31,6 +31,25 @@ pub struct HubBuilder {
     listen: Option<SocketAddr>,
     /// How many lines it may say, where that is more than usual.
     lines: Option<usize>,
+    /// The section `store` that its configuration gets, unless it has one.
+    store: Option<String>,
+}
+
+/// The outer key of hubs on PostgreSQL.
+const OUTER_KEY: &str = "1111111111111111111111111111111111111111111111111111111111111111";
+
+/// A section `store` for a schema of its own in this database.
+fn on_postgres(url: &str) -> String {
+    let schema = format!("hub_{}", unique());
+    format!("store: {{ postgres: {{ url: '{url}', schema: {schema} }}, encryption: {{ key: '{OUTER_KEY}' }} }}\n")
+}
+
+/// Never the same twice on this machine.
+fn unique() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("{}_{}_{}", since.as_nanos(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +61,7 @@ enum Scheme {
 impl HubBuilder {
     /// Writes the configuration. Without it the hub starts with none, as a newcomer's would.
     pub fn config(mut self, yaml: &str) -> Self {
+        let yaml = self.with_store(yaml);
         self = self.file("interlingua.yaml", yaml);
         self.arguments.extend(["-c".to_owned(), "interlingua.yaml".to_owned()]);
         self
@@ -53,6 +73,36 @@ impl HubBuilder {
         fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("the directory can be made");
         fs::write(&path, content).expect("the file can be written");
         self
+    }
+
+    /// Keeps its data in a schema of its own in this database. Called before [`HubBuilder::config`].
+    pub fn on_postgres(mut self, url: &str) -> Self {
+        self.store = Some(on_postgres(url));
+        self
+    }
+
+    /// Keeps its data where that hub does.
+    pub fn on_the_database_of(mut self, other: &Hub) -> Self {
+        self.store.clone_from(&other.builder.store);
+        self
+    }
+
+    /// A configuration with the section `store`, unless it says itself where its data is.
+    fn with_store(&self, yaml: &str) -> String {
+        let own = yaml.starts_with('{') || yaml.lines().any(|line| line.starts_with("store:"));
+        match &self.store {
+            Some(store) if !own => format!("{yaml}\n{store}"),
+            Some(_) | None => yaml.to_owned(),
+        }
+    }
+
+    /// A hub without a configuration gets one where its data is in a database.
+    fn complete(self) -> Self {
+        if self.store.is_some() && !self.arguments.iter().any(|argument| argument == "-c") {
+            self.config("")
+        } else {
+            self
+        }
     }
 
     /// Adds command-line arguments after `serve`.
@@ -97,16 +147,18 @@ impl HubBuilder {
 
     /// Starts the hub and waits until it answers.
     pub async fn start(self) -> Hub {
-        let address = self.listen.unwrap_or_else(port::free);
-        let process = self.process(address);
-        let mut hub = Hub { builder: self, address, process };
+        let this = self.complete();
+        let address = this.listen.unwrap_or_else(port::free);
+        let process = this.process(address);
+        let mut hub = Hub { builder: this, address, process };
         hub.wait_until_up().await;
         hub
     }
 
     /// Starts a hub that is expected to refuse, and returns how it ended and what it said.
     pub async fn refused(self) -> (ExitStatus, String) {
-        let mut process = Process::start(self.command(self.listen.unwrap_or_else(port::free)));
+        let this = self.complete();
+        let mut process = Process::start(this.command(this.listen.unwrap_or_else(port::free)));
         let status = crate::within("a hub that refuses its configuration", async {
             loop {
                 if let Some(status) = process.ended() {
@@ -156,6 +208,8 @@ impl Hub {
             scheme: Scheme::Plain,
             listen: None,
             lines: None,
+            // `make test-postgres`: every hub is on this database.
+            store: std::env::var("INTERLINGUA_TEST_POSTGRES").ok().map(|url| on_postgres(&url)),
         }
     }
 
@@ -186,7 +240,12 @@ impl Hub {
 
     /// Writes a file beside the configuration while the hub runs.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.directory().join(path), content).expect("the file can be written");
+        let content = content.as_ref();
+        let whole = match std::str::from_utf8(content) {
+            Ok(yaml) if path == "interlingua.yaml" => self.builder.with_store(yaml).into_bytes(),
+            Ok(_) | Err(_) => content.to_vec(),
+        };
+        fs::write(self.directory().join(path), whole).expect("the file can be written");
     }
 
     /// Everything it has logged or printed, since its last start.

@@ -57,7 +57,7 @@ pub use mcp::{beside_the_tests, finished};
 pub use names::Names;
 pub use options::SocketOptions;
 pub use peer::{Peer, root, run_script, run_script_as};
-pub use postgres::{PostgresServer, postgres};
+pub use postgres::{PostgresBuilder, PostgresServer, postgres};
 pub use process::{Process, kill_by_id};
 pub use scripted::{Heard, Piece, Say, Scripted};
 pub use skip::{NOBODY, as_another_user, skipped};

@@ -10,41 +10,104 @@ use tempfile::TempDir;
 
 use crate::{NOBODY, Process, as_another_user, port, root, within};
 
+/// What a server is started with.
+#[derive(Debug, Default)]
+pub struct PostgresBuilder {
+    /// The password that it asks for.
+    login: Option<String>,
+    /// A certificate and its key, as PEM.
+    tls: Option<(String, String)>,
+}
+
 /// A running server.
 #[derive(Debug)]
 pub struct PostgresServer {
     // Before the directory: it ends first.
     process: Process,
     address: SocketAddr,
+    login: Option<String>,
     _dir: TempDir,
 }
 
 /// A new server, or what this machine lacks for one.
 pub async fn postgres() -> Result<PostgresServer, String> {
-    let programs = programs(&places(), std::env::var_os("CI").is_some())?;
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    if rustix::process::getuid().is_root() {
-        chown(dir.path(), Some(NOBODY), Some(NOBODY)).expect("root may give a directory away");
+    PostgresBuilder::default().start().await
+}
+
+impl PostgresBuilder {
+    /// Asks whoever connects for this password (SCRAM).
+    pub fn password(mut self, password: &str) -> PostgresBuilder {
+        self.login = Some(password.to_owned());
+        self
     }
-    let data = dir.path().join("data");
-    let mut initdb = unprivileged(&programs.join("initdb"))?;
-    initdb.args(["--username=hub", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]).arg(&data);
-    let made = initdb.current_dir(dir.path()).output().expect("initdb runs");
-    assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-    let address = port::free();
-    let mut server = unprivileged(&programs.join("postgres"))?;
-    server.current_dir(dir.path()).arg("-D").arg(&data).arg("-k").arg(dir.path());
-    server.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200", "-p", &address.port().to_string()]);
-    let process = Process::start(server);
-    let mut running = PostgresServer { process, address, _dir: dir };
-    within("the database to accept connections", async {
-        while !running.process.output().contains("ready to accept connections") {
-            assert!(running.process.ended().is_none(), "{}", running.process.output());
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+
+    /// Offers TLS with this certificate and its key, both PEM.
+    pub fn tls(mut self, certificate: &str, key: &str) -> PostgresBuilder {
+        self.tls = Some((certificate.to_owned(), key.to_owned()));
+        self
+    }
+
+    /// Starts it, or says what this machine lacks.
+    pub async fn start(self) -> Result<PostgresServer, String> {
+        let programs = programs(&places(), std::env::var_os("CI").is_some())?;
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        give_away(dir.path());
+        let data = dir.path().join("data");
+        let mut initdb = unprivileged(&programs.join("initdb"))?;
+        initdb.args(["--username=hub", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]).arg(&data);
+        match &self.login {
+            Some(password) => {
+                let file = private(dir.path(), "password", password);
+                initdb.arg("--auth=scram-sha-256").arg("--pwfile").arg(file);
+            }
+            None => {
+                initdb.arg("--auth=trust");
+            }
         }
-    })
-    .await;
-    Ok(running)
+        let made = initdb.current_dir(dir.path()).output().expect("initdb runs");
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let address = port::free();
+        let mut server = unprivileged(&programs.join("postgres"))?;
+        server.current_dir(dir.path()).arg("-D").arg(&data).arg("-k").arg(dir.path());
+        server.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]);
+        server.args(["-p", &address.port().to_string()]);
+        if let Some((certificate, key)) = &self.tls {
+            let files = [("ssl_cert_file", "server.pem", certificate), ("ssl_key_file", "server.key", key)];
+            server.args(["-c", "ssl=on"]);
+            for (setting, name, content) in files {
+                let file = private(dir.path(), name, content);
+                server.arg("-c").arg(format!("{setting}={}", file.display()));
+            }
+        }
+        let process = Process::start(server);
+        let mut running = PostgresServer { process, address, login: self.login, _dir: dir };
+        within("the database to accept connections", async {
+            while !running.process.output().contains("ready to accept connections") {
+                assert!(running.process.ended().is_none(), "{}", running.process.output());
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        })
+        .await;
+        Ok(running)
+    }
+}
+
+/// The server does not run as root, and reads only what is its own.
+fn give_away(path: &Path) {
+    if rustix::process::getuid().is_root() {
+        chown(path, Some(NOBODY), Some(NOBODY)).expect("root may give a file away");
+    }
+}
+
+fn private(dir: &Path, name: &str, content: &str) -> PathBuf {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let path = dir.join(name);
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).expect("a new file");
+    file.write_all(content.as_bytes()).expect("a file that can be written");
+    give_away(&path);
+    path
 }
 
 impl PostgresServer {
@@ -54,8 +117,9 @@ impl PostgresServer {
     }
 
     /// The URL of its database, as seen through this address.
-    pub fn url_at(&self, address: SocketAddr) -> String {
-        format!("postgres://hub@{address}/postgres")
+    pub fn url_at(&self, address: impl std::fmt::Display) -> String {
+        let password = self.login.as_ref().map(|password| format!(":{password}")).unwrap_or_default();
+        format!("postgres://hub{password}@{address}/postgres")
     }
 
     /// The URL of its database.

@@ -36,8 +36,17 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy on a free loopback port.
+    /// A proxy on a free loopback port, for HTTP and WebSockets.
     pub async fn before(server: SocketAddr) -> Proxy {
+        Proxy::start(server, Carried::Frames).await
+    }
+
+    /// The same for any protocol; it repeats nothing.
+    pub async fn before_bytes(server: SocketAddr) -> Proxy {
+        Proxy::start(server, Carried::Bytes).await
+    }
+
+    async fn start(server: SocketAddr, carried_as: Carried) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let weather = Arc::new(watch::Sender::new(Weather::Fair));
@@ -47,7 +56,7 @@ impl Proxy {
         accepting.spawn(async move {
             let mut carried = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
-                carried.spawn(carry(client, server, seen.clone(), last.clone()));
+                carried.spawn(carry(client, server, seen.clone(), carried_as, last.clone()));
             }
         });
         Proxy { address, weather, _accepting: accepting }
@@ -64,7 +73,21 @@ impl Proxy {
     }
 }
 
-async fn carry(client: TcpStream, server: SocketAddr, weather: Arc<watch::Sender<Weather>>, last: Last) {
+/// What a proxy knows of what it carries.
+#[derive(Debug, Clone, Copy)]
+enum Carried {
+    /// A handshake of HTTP, then frames of a WebSocket.
+    Frames,
+    Bytes,
+}
+
+async fn carry(
+    client: TcpStream,
+    server: SocketAddr,
+    weather: Arc<watch::Sender<Weather>>,
+    carried: Carried,
+    last: Last,
+) {
     if *weather.borrow() == Weather::Cut {
         return;
     }
@@ -72,8 +95,11 @@ async fn carry(client: TcpStream, server: SocketAddr, weather: Arc<watch::Sender
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let repeated = if *weather.borrow() == Weather::Repeating { last.lock().expect("a message").take() } else { None };
-    let messages = Messages { last, repeated, rest: Vec::new(), opened: false };
-    let up = pass(from_client, to_server, weather.subscribe(), Some(messages), |weather| weather == Weather::Stalled);
+    let messages = match carried {
+        Carried::Frames => Some(Messages { last, repeated, rest: Vec::new(), opened: false }),
+        Carried::Bytes => None,
+    };
+    let up = pass(from_client, to_server, weather.subscribe(), messages, |weather| weather == Weather::Stalled);
     let down = pass(from_server, to_client, weather.subscribe(), None, |weather| {
         matches!(weather, Weather::Stalled | Weather::HalfOpen)
     });

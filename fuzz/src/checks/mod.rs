@@ -8,6 +8,7 @@ pub(crate) mod aip_binary;
 pub(crate) mod audit;
 pub(crate) mod cookies;
 pub(crate) mod core;
+pub(crate) mod database;
 pub(crate) mod envelope;
 pub(crate) mod files;
 pub(crate) mod forms;

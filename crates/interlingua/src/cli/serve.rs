@@ -86,6 +86,9 @@ pub(super) fn not_started(fault: &StartFault) -> Failure {
         }
         StartFault::Listen { .. }
         | StartFault::Store(_)
+        | StartFault::Postgres(_)
+        | StartFault::Authority(_)
+        | StartFault::OtherHub { .. }
         | StartFault::Encrypted(_)
         | StartFault::Outer(_)
         | StartFault::Keys(_)

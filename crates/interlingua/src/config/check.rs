@@ -40,7 +40,7 @@ pub(super) fn check(config: &Config) -> Found {
     for (name, hook) in &config.hooks {
         hook.check(&format!("hooks.{name}"), &mut found);
     }
-    config.store.encryption.iter().for_each(|encryption| encryption.check(&mut found));
+    config.store.check(&mut found);
     config.telemetry.check(&mut found);
     found
 }

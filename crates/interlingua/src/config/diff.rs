@@ -43,7 +43,7 @@ fn needing_restart(old: &Config, new: &Config) -> Vec<(&'static str, bool)> {
         ("listen", old.listen == new.listen),
         ("insecure", old.insecure == new.insecure),
         ("tls", old.tls.is_some() == new.tls.is_some()),
-        ("store", old.store.embedded == new.store.embedded),
+        ("store", old.store.directory() == new.store.directory() && old.store.postgres == new.store.postgres),
         ("store.encryption", old.store.encryption.is_some() == new.store.encryption.is_some()),
         ("scripts", old.scripts == new.scripts),
         ("browser", old.browser == new.browser),
@@ -117,7 +117,7 @@ mod tests {
         old.peers.insert("b".into(), peer("http://127.0.0.1:2/nlip"));
         let mut new = old.clone();
         assert!(diff(&old, &new).is_empty());
-        new.store = Store { embedded: "elsewhere".into(), ..Store::default() };
+        new.store = Store { embedded: Some("elsewhere".into()), ..Store::default() };
         new.limits.depth = 7;
         new.peers.shift_remove("a");
         new.peers.insert("b".into(), peer("http://127.0.0.1:3/nlip"));

@@ -161,7 +161,8 @@ fn read_sites(config: &mut Config) -> Vec<Problem> {
 /// Relative paths start at the folder of the file.
 fn anchor(config: &mut Config, base: &Path) {
     let Config { tls, store, tools, peers, scripts, hooks, models, agents, browser, access, .. } = config;
-    let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
+    store.anchor(base);
+    let mut paths: Vec<&mut PathBuf> = Vec::new();
     paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key].into_iter().chain(&mut tls.clients)));
     paths.extend(tools.directory.iter_mut());
     paths.extend(access.policy.iter_mut().map(|policy| &mut policy.path));

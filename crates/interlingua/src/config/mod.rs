@@ -76,7 +76,7 @@ pub use overrides::{GivenPeer, Overrides};
 pub(crate) use peers::Kind;
 pub use peers::{Peer, Speaks};
 pub use retention::Retention;
-pub use store::Store;
+pub use store::{PostgresStore, Store};
 
 macro_rules! config {
     ($($name:ident: $krate:ident::$protocol:ident
@@ -139,7 +139,7 @@ table!(config);
 impl Config {
     /// The data directory.
     pub fn data(&self) -> &std::path::Path {
-        &self.store.embedded
+        self.store.directory()
     }
 
     /// The socket through which programs of the same user reach the hub that holds the data directory.
@@ -176,7 +176,9 @@ pub const SOCKET: &str = "hub.sock";
 pub(crate) fn later(steps: &[String]) -> Option<String> {
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     match steps.as_slice() {
-        ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
+        ["store", "nats"] => {
+            Some("this hub keeps its data in a directory (`embedded`) or in a database (`postgres`)".into())
+        }
         _ => None,
     }
 }

@@ -49,7 +49,7 @@ impl Overrides {
             config.listen = listen;
         }
         if let Some(data) = &self.data {
-            config.store.embedded.clone_from(data);
+            config.store.set_directory(data.clone());
         }
         self.peers.iter().try_for_each(|peer| peer.add(config))
     }

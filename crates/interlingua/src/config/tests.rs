@@ -462,14 +462,33 @@ fn the_example_loads_and_uses_every_key_of_the_schema() {
     let mut missing = schema::keys();
     // The program brings the language; its own tests read these rules.
     policy::install(&AnyRules);
-    let alternatives = ["access.tokens.token"];
+    // A store is in a directory or in a database: the example shows the one, a comment in it the other.
+    let alternatives = ["access.tokens.token", "store.postgres", "store.local"];
+    let is_alternative = |key: &str| alternatives.contains(&key) || key.starts_with("store.postgres.");
     let used = document_keys(&text);
-    missing.retain(|key| !used.contains(key) && !alternatives.contains(&key.as_str()));
+    missing.retain(|key| !used.contains(key) && !is_alternative(key));
     assert_eq!(missing, Vec::<String>::new(), "keys the example does not show");
     match load_text(&text, &file, &Overrides::default(), &|_| None) {
         Ok(loaded) => assert_eq!(loaded.warnings, []),
         Err(rejected) => panic!("{rejected}"),
     }
+}
+
+#[test]
+fn a_store_on_postgresql_has_a_directory_of_its_own_and_every_default() {
+    let key = "encryption: { key: '2222222222222222222222222222222222222222222222222222222222222222' }";
+    let yaml = format!("store: {{ postgres: {{ url: 'postgres://hub@127.0.0.1/hub' }}, {key} }}");
+    let config = right(&yaml);
+    let postgres = config.store.postgres.as_ref().unwrap();
+    assert_eq!((postgres.schema.as_str(), postgres.writers, postgres.readers), ("interlingua", 4, 6));
+    assert!(!postgres.insecure && postgres.ca.is_none());
+    assert!(config.data().ends_with("data") && config.store.embedded.is_none(), "{:?}", config.data());
+    assert!(!format!("{config:?}").contains("hub@127"), "a URL may hold a password");
+    let moved = right(&yaml.replace(", encryption", ", local: state, encryption"));
+    assert!(moved.data().ends_with("state"));
+    let mut elsewhere = moved.clone();
+    elsewhere.store.postgres.as_mut().unwrap().schema = "other".into();
+    assert_eq!(super::diff::diff(&moved, &elsewhere).restart, ["store"]);
 }
 
 /// The keys of a document in the spelling of [`schema::keys`].

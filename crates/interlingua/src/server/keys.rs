@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use interlingua_keys::{KeyFault, Keyring, Wrapping};
+use interlingua_keys::{KeyFault, Keyring, Wrapping, wrapped_text};
+use interlingua_model::ports::{AtRest, StoreFault};
 use interlingua_model::{Digest, Fault, Secret};
-use interlingua_store_sqlite::AtRest;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
@@ -35,6 +35,8 @@ pub enum OuterFault {
     NoKey { program: String, how: &'static str },
     #[error("{0}")]
     Keys(#[from] KeyFault),
+    #[error("the keys could not be kept with the data: {0}")]
+    NotKept(StoreFault),
 }
 
 /// The outer key, from wherever configuration says.
@@ -77,7 +79,7 @@ pub struct KeyDesk {
     pub(super) outer: ArcSwapOption<Wrapping>,
     owner: ArcSwap<Secret>,
     /// What is kept, as it is sealed.
-    pub(super) at_rest: AtRest,
+    pub(super) at_rest: Arc<dyn AtRest>,
     /// One change at a time.
     pub(super) turn: Semaphore,
     /// Old keys are being taken out.
@@ -96,7 +98,7 @@ impl KeyDesk {
         ring: Arc<Keyring>,
         outer: Option<Wrapping>,
         owner: Secret,
-        at_rest: AtRest,
+        at_rest: Arc<dyn AtRest>,
     ) -> KeyDesk {
         KeyDesk {
             data: data.to_owned(),
@@ -128,6 +130,7 @@ impl KeyDesk {
             None => Keyring::rotate(&data),
         });
         let ring = rotated.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
+        self.keep_ring().await?;
         self.ring.replace(&ring);
         // Nothing else would ever write it again.
         hub.reseal_audit_key().await?;
@@ -141,8 +144,21 @@ impl KeyDesk {
         Ok(self.held())
     }
 
+    /// Keeps the ring of the file with the data, before anything is sealed by it.
+    pub(super) async fn keep_ring(&self) -> Result<(), StoreFault> {
+        let data = self.data.clone();
+        let read = tokio::task::spawn_blocking(move || wrapped_text(&data)).await;
+        match read {
+            Ok(Ok(Some(wrapped))) => self.at_rest.keep_ring(wrapped).await,
+            // A ring that is not wrapped stays where it is.
+            Ok(Ok(None)) => Ok(()),
+            Ok(Err(fault)) => Err(StoreFault::Broken(fault.to_string().into())),
+            Err(_) => Err(StoreFault::Closed),
+        }
+    }
+
     /// Reads the ring again, with this outer key, which wraps it from now on.
-    pub(super) async fn read_again(&self, outer: Option<Wrapping>) -> Result<(), KeyFault> {
+    pub(super) async fn read_again(&self, outer: Option<Wrapping>) -> Result<(), OuterFault> {
         let Ok(_turn) = self.turn.acquire().await else { return Ok(()) };
         let data = self.data.clone();
         let read = tokio::task::spawn_blocking(move || match outer {
@@ -151,6 +167,7 @@ impl KeyDesk {
         });
         let Ok(read) = read.await else { return Ok(()) };
         let (ring, outer) = read?;
+        self.keep_ring().await.map_err(OuterFault::NotKept)?;
         self.ring.replace(&ring);
         self.outer.store(outer.map(Arc::new));
         Ok(())

@@ -8,3 +8,4 @@ pub mod reload;
 mod retire;
 pub mod run;
 pub(crate) mod storage;
+mod store;

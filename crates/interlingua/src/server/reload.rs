@@ -103,7 +103,7 @@ impl Server {
             Some(encryption) => Some(keys::outer(encryption).await?),
             None => None,
         };
-        self.keys.desk.read_again(outer).await.map_err(OuterFault::from)?;
+        self.keys.desk.read_again(outer).await?;
         // From here on only the store can fail.
         for peer in prepared {
             peer.register(&self.hub).await?;

@@ -11,9 +11,8 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use interlingua_keys::{KeyFault, KeyInfo, Keyring, Wrapping, sealed_by};
-use interlingua_model::ports::Expect;
+use interlingua_model::ports::{Counts, Expect};
 use interlingua_model::{Fault, FaultKind};
-use interlingua_store_sqlite::Counts;
 
 use super::keys::KeyDesk;
 use crate::endpoints::sealed_records;
@@ -184,7 +183,10 @@ impl KeyDesk {
         let (data, outer, newest) = (self.data.clone(), self.outer.load_full(), self.ring.keys().into_iter().next());
         let kept = tokio::task::spawn_blocking(move || keep_newest(&data, outer.as_deref(), newest.as_ref()));
         match kept.await.map_err(Fault::internal)?.map_err(Fault::internal)? {
-            Some(ring) => self.ring.replace(&ring),
+            Some(ring) => {
+                self.keep_ring().await?;
+                self.ring.replace(&ring);
+            }
             None => return Err(Fault::hub(FaultKind::Conflict, "the file of keys was changed by hand: reload first")),
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn;
 use axum::response::Response;
-use interlingua_keys::{KeyFault, Keyring, Wrapping};
+use interlingua_keys::KeyFault;
 use interlingua_model::json::set_most_values;
-use interlingua_model::ports::Retention;
-use interlingua_model::{Fault, FaultKind, HubId, Noun, Secret};
-use interlingua_store_sqlite::{Condition, Embedded, OpenFault, Options};
+use interlingua_model::ports::{Condition, Retention};
+use interlingua_model::{Fault, FaultKind, Noun, Secret};
+use interlingua_store_sqlite::OpenFault;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, UnixListener};
 
@@ -25,6 +25,7 @@ use super::ports::{AgentMemories, BrowserSessions};
 use super::purge::{self, Purging};
 use super::retire::{self, HubKeys};
 use super::storage;
+use super::store::{self, OpenStore, Opened};
 use crate::config::{self, Config};
 use crate::console;
 use crate::endpoints::{AllSettings, Endpoints, PATHS, own_interface, routes};
@@ -50,7 +51,7 @@ use interlingua_hub::hooks::Hooks;
 use interlingua_hub::limits::LimitRule;
 use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
-use interlingua_hub::{FrontDoor, Hub, Settings, Unknown, entropy};
+use interlingua_hub::{FrontDoor, Hub, Settings, Unknown};
 use interlingua_net::accept::{Acceptor, LiveTls, bind_unix};
 use interlingua_net::connection_limits::ConnectionLimits;
 use interlingua_net::descriptors::{self, Share};
@@ -70,6 +71,14 @@ const AUDIT_KEY: &str = "audit.pem";
 pub enum StartFault {
     #[error(transparent)]
     Store(OpenFault),
+    #[error("{0}")]
+    Postgres(interlingua_store_postgres::OpenFault),
+    #[error("store.postgres.ca: {0}")]
+    Authority(String),
+    #[error(
+        "the database belongs to the hub `{kept}`, and `hub.id` says `{configured}`: correct the one, or use another database or schema"
+    )]
+    OtherHub { configured: String, kept: String },
     #[error("{0}; `store.encryption` of the configuration says where it is")]
     Encrypted(OpenFault),
     #[error("store.encryption: {0}")]
@@ -93,7 +102,7 @@ pub struct Server {
     pub shared: Arc<Shared>,
     pub endpoints: Endpoints,
     pub address: SocketAddr,
-    store: Embedded,
+    store: OpenStore,
     /// What was applied last.
     pub(super) config: Config,
     /// The hooks of it.
@@ -122,9 +131,8 @@ impl Server {
             Some(encryption) => Some(keys::outer(encryption).await?),
             None => None,
         };
-        let (store, keys) = open_store(config.data(), outer.as_ref()).await?;
-        let keys = Arc::new(keys);
-        let id = hub_id(config)?;
+        let Opened { store, ring, id } = store::open(config, outer.as_ref()).await?;
+        let keys = Arc::new(ring);
         // The recorder first: meters count where they were registered.
         let prometheus = meters::prometheus();
         let newest = purge::newest(&store.ports()).await.map_err(Fault::from)?;
@@ -287,32 +295,6 @@ fn own_ports(
         build: console::build(),
         started: keys.hub.now(),
     }
-}
-
-/// A hub that was killed while it started a program lets go of the directory only when that program runs: worth a moment.
-async fn open_store(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring), StartFault> {
-    const TRIES: u32 = 20;
-    for _ in 1..TRIES {
-        match open_once(data, outer) {
-            Err(StartFault::Store(OpenFault::InUse { .. })) => tokio::time::sleep(Duration::from_millis(100)).await,
-            opened => return opened,
-        }
-    }
-    open_once(data, outer)
-}
-
-fn open_once(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring), StartFault> {
-    let opened = match outer {
-        Some(outer) => Embedded::open_sealed(data, Options::default(), outer),
-        None => match Embedded::open(data, Options::default()) {
-            Ok(store) => return Ok((store, Keyring::from_directory(data)?)),
-            Err(fault) => Err(fault),
-        },
-    };
-    opened.map_err(|fault| match fault {
-        OpenFault::Sealed { .. } | OpenFault::Keys(_) => StartFault::Encrypted(fault),
-        fault => StartFault::Store(fault),
-    })
 }
 
 /// Every path, behind the one guard.
@@ -499,37 +481,6 @@ fn unknown(written: config::Unknown) -> Unknown {
 fn audit_rule(written: &config::AuditArguments) -> KeepArguments {
     let skills = written.skills.iter().map(|pattern| pattern.as_str().into()).collect();
     KeepArguments { skills, keep: written.keep.into() }
-}
-
-/// Configured, else made once and kept in the data directory: peers know the hub by it.
-fn hub_id(config: &Config) -> Result<HubId, StartFault> {
-    if let Some(id) = &config.hub.id {
-        return Ok(HubId::from(id.as_str()));
-    }
-    let path = config.data().join("hub.id");
-    let failed = |cause| StartFault::File { path: path.clone(), cause };
-    match std::fs::read_to_string(&path) {
-        Ok(id) if !id.trim().is_empty() => Ok(HubId::from(id.trim())),
-        Ok(_) | Err(_) => {
-            let id = format!("{:016x}", entropy::bits() >> 64);
-            write_whole(&path, &id).map_err(failed)?;
-            Ok(HubId::from(id))
-        }
-    }
-}
-
-/// Whole or not at all, also through a power cut.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let part = path.with_extension("new");
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
-    // The mode above is for a new file; one that is there may have been opened to others.
-    file.set_permissions(PermissionsExt::from_mode(0o600))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&part, path)?;
-    std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Ends sessions of browsers that have expired, and stores when the others were used.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_model::ports::Expect;
-use interlingua_store_sqlite::Condition;
+use interlingua_model::ports::{Condition, Expect};
 use tokio::sync::watch;
 
 use interlingua_hub::Hub;
@@ -19,14 +18,16 @@ const PROBE: &[u8] = &[0; 16 * 1024];
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// What people are told when the hub ends because of it.
-pub(crate) const FAILED: &str = "the store failed: a write did not reach the disk, so nothing that is stored from now on could be \
-     relied on. The hub has stopped. What was confirmed before is kept. Check the disk, then start the hub again";
+pub(crate) const FAILED: &str = "the store failed: a write did not reach the disk, or another hub took over the database, so nothing \
+     that is stored from now on could be relied on. The hub has stopped. What was confirmed before is kept. Check the disk or the \
+     database, then start the hub again";
 
 pub(super) async fn follow(hub: Arc<Hub>, mut condition: watch::Receiver<Condition>) {
     loop {
         let now = *condition.borrow_and_update();
         match now {
-            Condition::Writable => {}
+            // The store itself tries until the database is back.
+            Condition::Writable | Condition::Away => {}
             Condition::Full => {
                 tracing::error!(event = "store_full", "the disk is full: nothing can be stored until there is room");
                 until_there_is_room(&hub, &condition).await;

@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use http::Method;
 use http_body_util::Full;
-use interlingua_testkit::{Connection, Hub, Random, request};
+use interlingua_testkit::{Connection, Hub, Random, postgres, request, skipped};
 use serde_json::{Value, json};
 
 use crate::once::{judge, with_note};
 
 const ROUNDS: usize = 50;
+/// Each start on a database makes ten connections to it.
+const ROUNDS_ON_POSTGRESQL: usize = 12;
 const TASKS_A_ROUND: usize = 20;
 const CONVERSATIONS: usize = 4;
 
@@ -25,12 +27,27 @@ const CONFIG: &str = "limits: { rate: 100000/s }\ntools: { directory: tools }\n"
 
 #[tokio::test]
 async fn crash_rounds_lose_no_task_and_double_none() {
-    let mut hub = start().await;
+    let hub = with_note(Hub::builder(env!("CARGO_BIN_EXE_interlingua"))).config(CONFIG).start().await;
+    crash_rounds(hub, ROUNDS).await;
+}
+
+/// The hub alone is killed; the database goes on.
+#[tokio::test]
+async fn crash_rounds_on_postgresql_lose_no_task_and_double_none() {
+    let server = match postgres().await {
+        Ok(server) => server,
+        Err(missing) => return skipped(&missing),
+    };
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).on_postgres(&server.url());
+    crash_rounds(with_note(builder).config(CONFIG).start().await, ROUNDS_ON_POSTGRESQL).await;
+}
+
+async fn crash_rounds(mut hub: Hub, rounds: usize) {
     let mut known = Known::new(&hub).await;
     let mut random = Random(20_261_115);
     let until = Instant::now() + soak();
     let mut round = 0;
-    while round < ROUNDS || Instant::now() < until {
+    while round < rounds || Instant::now() < until {
         crash_round(&mut hub, &mut known, round, &mut random).await;
         round += 1;
     }
@@ -84,10 +101,6 @@ async fn a_task_that_waits_for_its_place_when_the_hub_is_killed_is_done_by_the_n
         assert_eq!(times(key), 1, "{key}: {}", ran());
     }
     assert_eq!((times("first"), times("fourth")), (1, 0), "{}", ran());
-}
-
-async fn start() -> Hub {
-    with_note(Hub::builder(env!("CARGO_BIN_EXE_interlingua"))).config(CONFIG).start().await
 }
 
 /// Sends a round's tasks at once, kills the hub after a number of answers that differs from round to round, starts it again

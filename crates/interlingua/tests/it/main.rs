@@ -38,6 +38,7 @@ mod numbers;
 mod once;
 mod panics;
 mod people;
+mod postgres;
 mod powercut;
 mod program;
 mod release;

@@ -9,19 +9,16 @@ use bytes::Bytes;
 use futures_util::future::join;
 use interlingua_model::id::{TaskId, Time};
 use interlingua_model::journal::Log;
-use interlingua_model::ports::{Append, Appended, Expect, Expected, StoreFault, TaskPhase};
+use interlingua_model::ports::{Append, Appended, Condition, Expect, Expected, StoreFault, TaskPhase};
 use interlingua_store_contract::{Driver, accepted, append, row, unique};
 use interlingua_testkit::{PostgresServer, postgres, skipped, within};
 use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
+use super::super::Options;
 use super::super::connection::Target;
-use super::super::{Condition, Options, Postgres};
-use super::InSchema;
 use super::line::Line;
-
-/// Pieces of either direction at which the line is cut in turn.
-const PIECES: i64 = 24;
+use super::{InSchema, at, open};
 
 /// What the log of a task holds, read by the server's own address.
 async fn entries(store: &InSchema, task: u128) -> usize {
@@ -30,49 +27,69 @@ async fn entries(store: &InSchema, task: u128) -> usize {
 
 async fn with_line(server: &PostgresServer) -> (Line, InSchema) {
     let line = Line::to(server.address()).await;
-    let store = InSchema::with(Options { url: server.url_at(line.address), ..Options::default() }, None).await;
+    // One lane, so that every append goes over the same connection.
+    let options = Options { writers: 1, ..at(&server.url_at(line.address)) };
+    let store = InSchema::with(options, None).await;
     (line, store)
 }
 
-/// Appends with the line cut at a message of it. Where the caller hears that it is not in, it is not, and it comes again.
-async fn settled(store: &InSchema, counter: &AtomicI64, message: i64, task: u128, one: Append) -> Appended {
-    let before = entries(store, task).await;
+/// Appends with the line cut at a message of it; whether it has that many. Where the caller hears that it is not in, it is not,
+/// and it comes again.
+async fn settled(store: &InSchema, counter: &AtomicI64, message: i64, task: u128, one: Append) -> (Appended, bool) {
     counter.store(message, Ordering::SeqCst);
     let heard = within("an append to be settled", store.ports().journal.append(one.clone())).await;
     let reached = counter.swap(-1, Ordering::SeqCst) < 0;
     match heard {
-        Ok(appended) => appended,
+        Ok(appended) => (appended, reached),
         Err(StoreFault::Away(_)) => {
             assert!(reached, "nothing was in the way: message {message}");
-            assert_eq!(entries(store, task).await, before, "it was said not to be in: message {message}");
-            store.ports().journal.append(one).await.unwrap()
+            assert_eq!(entries(store, task).await, 0, "it was said not to be in: message {message}");
+            (store.ports().journal.append(one).await.unwrap(), reached)
         }
         Err(other) => panic!("{other:?}"),
     }
 }
 
-/// One append by one statement, and one by a transaction of its own, with the line cut at this message.
-async fn cut_at(store: &InSchema, counter: &AtomicI64, message: i64, task: u128) {
-    let first = Append {
-        unique: Some(unique(&format!("key {task}"), "body", 9_000)),
-        ..accepted(row(task, "ann", TaskPhase::Running, 1))
-    };
-    assert_eq!(settled(store, counter, message, task, first).await, Appended::At(1), "message {message}");
-    let second = Append { expected: Expected::Any, ..append(Log::Task(TaskId(task)), 0, &["more"]) };
-    assert_eq!(settled(store, counter, message, task, second).await, Appended::At(2), "message {message}");
-    assert_eq!(entries(store, task).await, 2, "once, not twice: message {message}");
+/// Cuts one append after the other at one message after the other, until there is none left; how many there are.
+async fn cut_at_every_message(store: &InSchema, counter: &AtomicI64, tasks: u128, one: fn(u128) -> Append) -> i64 {
+    for (message, task) in (0..).zip(tasks..) {
+        let (appended, reached) = settled(store, counter, message, task, one(task)).await;
+        assert_eq!(appended, Appended::At(1), "message {message}");
+        assert_eq!(entries(store, task).await, 1, "once, not twice: message {message}");
+        if !reached {
+            return message;
+        }
+    }
+    unreachable!("an append has an end")
+}
+
+/// Written by one statement.
+fn by_statement(task: u128) -> Append {
+    let unique = Some(unique(&format!("key {task}"), "body", 9_000));
+    Append { unique, ..accepted(row(task, "ann", TaskPhase::Running, 1)) }
+}
+
+/// Written by a transaction.
+fn by_transaction(task: u128) -> Append {
+    Append { expected: Expected::Any, ..append(Log::Task(TaskId(task)), 0, &["entry"]) }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_cut_at_any_piece_of_a_commit_leaves_each_append_once() {
+async fn k_49_a_connection_cut_at_any_message_of_a_commit_leaves_each_append_once() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),
     };
     let (line, store) = with_line(&server).await;
-    for message in 0..PIECES {
-        cut_at(&store, &line.pieces.up, message, 1_000 + message as u128).await;
-        cut_at(&store, &line.pieces.down, message, 2_000 + message as u128).await;
+    // At the least: bind, execute, sync; begin, the step of the lane, commit. And what is answered to them.
+    for (counter, one, tasks, least) in [
+        (&line.cuts.up, by_statement as fn(u128) -> Append, 1_000, 3),
+        (&line.cuts.down, by_statement, 2_000, 4),
+        (&line.cuts.up, by_transaction, 3_000, 5),
+        (&line.cuts.down, by_transaction, 4_000, 6),
+    ] {
+        let messages = cut_at_every_message(&store, counter, tasks, one).await;
+        assert!(messages >= least, "{messages}");
     }
     assert_eq!(*store.store.condition().borrow(), Condition::Writable);
 }
@@ -130,7 +147,7 @@ async fn appended_while(server: &PostgresServer, disturb: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn backends_that_are_ended_during_commits_lose_and_double_nothing() {
+async fn k_49_backends_that_are_ended_during_commits_lose_and_double_nothing() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),
@@ -139,7 +156,7 @@ async fn backends_that_are_ended_during_commits_lose_and_double_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn statements_that_are_cancelled_during_commits_lose_and_double_nothing() {
+async fn k_49_statements_that_are_cancelled_during_commits_lose_and_double_nothing() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),
@@ -156,8 +173,12 @@ async fn a_hub_whose_place_was_taken_writes_nothing_more() {
     let first = InSchema::plain(&server).await;
     let journal = first.ports().journal;
     journal.append(append(Log::Audit, 0, &["before"])).await.unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let second = Postgres::open(&first.options, dir.path(), None).await.unwrap();
+    // As another hub does it that saw this one silent.
+    let (operator, _driving) = operator(&server).await;
+    let schema = &first.options.schema;
+    let evict = format!("UPDATE {schema}.hubs SET state = 4 WHERE state < 3; DELETE FROM {schema}.lanes");
+    operator.batch_execute(&evict).await.unwrap();
+    let second = open(&first.options, None).await.unwrap();
     let refused = journal.append(append(Log::Audit, 1, &["after"])).await;
     assert!(matches!(refused, Err(StoreFault::Broken(_))), "{refused:?}");
     assert_eq!(*first.store.condition().borrow(), Condition::Failed);
@@ -184,15 +205,6 @@ async fn a_lane_that_stands_below_what_was_acknowledged_is_noticed() {
     assert_eq!(*store.store.condition().borrow(), Condition::Failed);
 }
 
-#[tokio::test]
-async fn a_database_that_cannot_be_reached_is_said_when_the_store_is_opened() {
-    let dir = tempfile::tempdir().unwrap();
-    let nowhere = interlingua_testkit::port::free();
-    let options = Options { url: format!("postgres://hub@{nowhere}/postgres"), ..Options::default() };
-    let refused = Postgres::open(&options, dir.path(), None).await.map(drop);
-    assert!(matches!(refused, Err(super::super::OpenFault::Database { doing: "reach", .. })), "{refused:?}");
-}
-
 /// The server believes in a standby that is not there, so that no commit is acknowledged; or it does so no more.
 async fn standby(operator: &tokio_postgres::Client, names: &str) {
     operator.batch_execute(&format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'")).await.unwrap();
@@ -212,7 +224,7 @@ async fn cancel_waiting(operator: &tokio_postgres::Client) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_that_no_standby_may_have_is_answered_when_one_has_it() {
+async fn k_49_a_commit_that_no_standby_may_have_is_answered_when_one_has_it() {
     let server = match postgres().await {
         Ok(server) => server,
         Err(missing) => return skipped(&missing),
@@ -252,7 +264,7 @@ async fn a_session_bounds_what_stands_still_and_never_commits_with_less_than_a_s
     };
     for (asked, given) in [("off", "on"), ("local", "on"), ("on", "on"), ("remote_apply", "remote_apply")] {
         let url = format!("{}?options=-c%20synchronous_commit%3D{asked}", server.url());
-        let target = Target::new(&url, None, false, "interlingua").unwrap();
+        let target = Target::new(&at(&url)).unwrap();
         let session = target.connect().await.unwrap();
         let settings =
             "SELECT current_setting('idle_in_transaction_session_timeout'), current_setting('statement_timeout'),

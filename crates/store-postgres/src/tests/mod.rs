@@ -1,23 +1,45 @@
 //! The store on PostgreSQL against the ports' contract, against the model, and with its connections cut.
 
 mod fault;
+mod hostile;
 mod line;
+mod members;
+mod opening;
+mod sealed;
+mod stall;
+mod tls;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use interlingua_keys::Keyring;
-use interlingua_model::ports::Store;
+use interlingua_model::Secret;
+use interlingua_model::ports::{SkillIndex, Store};
 use interlingua_store_contract::{Driver, contract_names, quota_names};
+use interlingua_store_sqlite::Beside;
 use interlingua_testkit::{PostgresServer, postgres, skipped};
-use tempfile::TempDir;
 
-use super::{Options, Postgres};
+use super::{Joined, OpenFault, Options, Postgres};
+
+/// The usual options, with this URL.
+fn at(url: &str) -> Options {
+    Options { url: Secret::new(url), ..Options::default() }
+}
+
+/// The index of the embedded store, as the program gives it.
+fn index() -> Arc<dyn SkillIndex> {
+    let dir = tempfile::tempdir().unwrap();
+    Beside::open(dir.path()).unwrap().index.clone()
+}
+
+async fn open(options: &Options, ring: Option<&Keyring>) -> Result<Postgres, OpenFault> {
+    Joined::join(options).await?.open(ring, index())
+}
 
 /// A store in a schema of its own.
 struct InSchema {
     options: Options,
     ring: Option<Keyring>,
-    dir: TempDir,
     store: Postgres,
 }
 
@@ -26,18 +48,17 @@ impl InSchema {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let schema = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let options = Options { schema, ..options };
-        let dir = tempfile::tempdir().unwrap();
-        let store = Postgres::open(&options, dir.path(), ring.as_ref()).await.unwrap();
-        InSchema { options, ring, dir, store }
+        let store = open(&options, ring.as_ref()).await.unwrap();
+        InSchema { options, ring, store }
     }
 
     async fn plain(server: &PostgresServer) -> InSchema {
-        InSchema::with(Options { url: server.url(), ..Options::default() }, None).await
+        InSchema::with(at(&server.url()), None).await
     }
 
     async fn sealed(server: &PostgresServer) -> InSchema {
         let ring = Keyring::from_text(&"07".repeat(32)).unwrap();
-        InSchema::with(Options { url: server.url(), ..Options::default() }, Some(ring)).await
+        InSchema::with(at(&server.url()), Some(ring)).await
     }
 }
 
@@ -47,11 +68,11 @@ impl Driver for InSchema {
     }
 
     async fn reopened(self) -> InSchema {
-        let InSchema { options, ring, dir, store } = self;
+        let InSchema { options, ring, store } = self;
         store.close().await;
         drop(store);
-        let store = Postgres::open(&options, dir.path(), ring.as_ref()).await.unwrap();
-        InSchema { options, ring, dir, store }
+        let store = open(&options, ring.as_ref()).await.unwrap();
+        InSchema { options, ring, store }
     }
 }
 

@@ -10,11 +10,10 @@ use interlingua_model::ports::*;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
-use super::super::at_rest::EncryptionAtRest;
 use super::super::convert;
 use super::super::{Embedded, OpenFault, Options, integrity};
 use super::{OUTER, open, open_sealed};
-use interlingua_keys::{FILE, KeyFault, Wrapping};
+use interlingua_keys::{EncryptionAtRest, FILE, KeyFault, Wrapping};
 use interlingua_store_contract::append;
 
 const CANARY: &str = "canary-3f9d1c";

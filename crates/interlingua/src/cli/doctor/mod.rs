@@ -2,6 +2,7 @@
 //! reported with a fix. What works and could be better is reported with the command or the key that makes it so ([`advice`]).
 
 mod advice;
+mod database;
 mod peers;
 
 use std::io::ErrorKind;
@@ -108,6 +109,7 @@ fn machine(config: &Config) -> Vec<Finding> {
         clock(),
         callers(config),
     ];
+    findings.extend(database::database(config));
     findings.extend(tools(config));
     findings.push(browser(config));
     findings.extend(peers::peers(config));

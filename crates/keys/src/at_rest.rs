@@ -11,8 +11,7 @@ use bytes::Bytes;
 use interlingua_model::journal::Log;
 use interlingua_model::ports::StoreFault;
 
-use super::columns::log_columns;
-use interlingua_keys::{Keyring, SealFault, Sealer};
+use super::{Keyring, SealFault, Sealer};
 
 const PURPOSE: &str = "store";
 
@@ -47,7 +46,7 @@ impl Place<'_> {
 }
 
 fn of_log(what: u8, log: &Log, seq: u64) -> Vec<u8> {
-    let (kind, id) = log_columns(log);
+    let (kind, id) = log.columns();
     let mut bytes = vec![what];
     bytes.extend_from_slice(&kind.to_be_bytes());
     bytes.extend_from_slice(&seq.to_be_bytes());
@@ -89,7 +88,7 @@ impl EncryptionAtRest {
 
     /// A value that an older key sealed, sealed by the newest; `None` when that sealed it already, and when it does not open: it is
     /// lost by whichever key, and must not keep the others from theirs.
-    pub(super) fn resealed(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
+    pub fn resealed(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
         if self.newest().is_none_or(|newest| stored.get(1..=newest.len()) == Some(newest.as_slice())) {
             return Ok(None);
         }
@@ -98,7 +97,7 @@ impl EncryptionAtRest {
     }
 
     /// A value that was not sealed, sealed; `None` when it was. For a store of which a part is not sealed yet.
-    pub(super) fn sealed_first(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
+    pub fn sealed_first(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
         if self.is_sealed(place, stored) {
             return Ok(None);
         }
