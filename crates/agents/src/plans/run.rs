@@ -242,9 +242,10 @@ impl Run {
                 let (stop, number) = (CancellationToken::new(), calling.number);
                 self.stops.insert(number, stop.clone());
                 let filled = self.graph.filled(step).map(|filled| step::asked(&step.node, filled, &calling.peer));
-                let (line, led) = (self.line.clone(), self.graph.led().cloned());
+                let (line, led, gathers) = (self.line.clone(), self.graph.led().cloned(), self.gathers);
                 let called = async move {
                     let (target, input) = filled?;
+                    step::await_peer(&line, &target, gathers).await;
                     step::call(line, key, target, input, led).await
                 };
                 self.under.push(Box::pin(async move {

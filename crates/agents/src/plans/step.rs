@@ -1,6 +1,7 @@
 //! One step of a plan: a call through the hub, in the name of the caller of the plan.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use interlingua_machines::graph::{Ending, Filled, Node};
 use interlingua_model::{
@@ -9,6 +10,9 @@ use interlingua_model::{
 };
 
 use crate::run_context::{Reading, RunContext};
+
+/// How often it is looked whether a peer is back.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Calls a peer and waits for what comes of it. The call is kept under its key: asked again, it is the same one. Dropped before its end it
 /// is cancelled, unless the hub itself stops: then it waits for the next start, as the plan does.
@@ -38,6 +42,19 @@ pub(super) async fn call(
         // Cut off by the hub's stop it goes on after the next start, and so does the plan: another attempt would be a second call.
         Err(fault) if line.hub.stopping().is_cancelled() => Err(fault.retry(Retry::No)),
         Err(fault) => Err(fault),
+    }
+}
+
+/// Waits for a peer that may still connect after a restart of the hub, until this time: a call of a peer that is not known fails at once,
+/// also where the call was made before.
+pub(super) async fn await_peer(line: &RunContext, target: &Target, until: Time) {
+    let is_known = || match target {
+        Target::Skill(id, version) => line.hub.catalogue().skill(id, version.as_ref()).is_some(),
+        Target::Peer(peer) => line.hub.catalogue().peers.contains_key(peer),
+        Target::Capability(_) | Target::Words => true,
+    };
+    while line.hub.now() < until && !is_known() {
+        tokio::time::sleep(LOOK).await;
     }
 }
 

@@ -113,6 +113,63 @@ async fn plans(hub: &Hub, run: &str) -> Vec<Value> {
     plans
 }
 
+const DISKS: &str = r#"
+replies:
+  - when: compare the disks
+    again: true
+    call:
+      - name: graph__carry_out
+        arguments:
+          plan:
+            name: disks
+            tasks:
+              left: { task_data: { skill: left/disk, idempotent: true }, retry_count: 5 }
+              right: { task_data: { skill: right/disk, idempotent: true }, retry_count: 5 }
+              tell: { task_data: { skill: local/note, arguments: { text: "left {{left/used}} %, right {{right/used}} %" } } }
+            dependencies:
+              - { from_task_id: left, to_task_id: tell, dependency_type: success_only }
+              - { from_task_id: right, to_task_id: tell, dependency_type: success_only }
+  - { when: "- tell: completed by local", again: true, say: "Each disk was read on its own machine, and the note is written." }
+"#;
+
+#[tokio::test]
+async fn words_become_a_plan_that_is_approved_carried_out_and_explained_through_two_kills() {
+    let mut hub = hub(DISKS).await;
+    let (mut left, mut right) = (machine(&hub, "left").await, machine(&hub, "right").await);
+    let run = start(&hub, json!({"skill": "dispatcher/chat", "text": "compare the disks"})).await;
+    left.hear_a("command").await;
+    right.hear_a("command").await;
+    hub.restart().await;
+    (left, right) = (machine(&hub, "left").await, machine(&hub, "right").await);
+    for (device, used) in [(&mut left, 41), (&mut right, 97)] {
+        let command = device.hear_a("command").await;
+        assert_eq!(command["actions"][0]["tool_name"], "disk", "{command}");
+        answers(device, &command, json!({"used": used})).await;
+    }
+    let text = "left 41 %, right 97 %";
+    question(&hub, &run, text).await;
+    hub.restart().await;
+    let asked = question(&hub, &run, text).await;
+    assert!(noted(&hub).is_empty(), "nothing is written before the approval");
+    answer(&hub, &run, json!({"question": asked, "approve": true})).await;
+    reaches(&hub, &run, "completed").await;
+    assert_eq!(noted(&hub), [text], "once, with the results of both");
+    assert_eq!(said(&hub, &run).await, "Each disk was read on its own machine, and the note is written.");
+    let headers = [("accept", "text/event-stream")];
+    let told = send(&hub, http::Method::GET, &format!("/api/tasks/{run}/events"), &headers, None).await.text();
+    let outline = "plan of 3 steps: left (left/disk); right (right/disk); tell (local/note, after left, right)";
+    assert!(told.contains(outline), "the plan is shown: {told}");
+    let plans = plans(&hub, &run).await;
+    assert_eq!(plans.len(), 1, "{plans:?}");
+    let steps = &plans[0]["finished"]["structured"]["tasks"];
+    assert_eq!(
+        (&steps["left"]["result"], &steps["right"]["assigned_device_id"]),
+        (&json!({"used": 41}), &json!("right"))
+    );
+    let left_open = hub.get("/api/confirmations").await.json();
+    assert_eq!(left_open["items"], json!([]), "nothing is asked any more");
+}
+
 const MOVES: &str = r#"
 replies:
   - when: read the disk

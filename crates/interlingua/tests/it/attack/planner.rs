@@ -11,7 +11,9 @@ fn tool(builder: HubBuilder, name: &str, effects: &str, result: &str) -> HubBuil
     let file = builder.directory().join(format!("{name}.done"));
     let script = format!("echo x >> {}; echo '{result}'", file.display());
     let command = serde_json::to_string(&["sh", "-c", &script]).expect("JSON");
-    let manifest = format!("name: {name}\ndescription: A tool.\neffects: {{ {effects} }}\ncommand: {command}\n");
+    let manifest = format!(
+        "name: {name}\ndescription: A tool.\ninput: {{ type: object }}\neffects: {{ {effects} }}\ncommand: {command}\n"
+    );
     builder.file(&format!("tools/{name}.yaml"), manifest)
 }
 
@@ -129,6 +131,26 @@ async fn attack_a_result_tells_the_planner_to_pay_and_a_person_is_asked_all_the_
     assert!(hub.post_json(&format!("/api/tasks/{run}/signals"), &declined).await.status < 300);
     reaches(&hub, &run, "completed").await;
     assert_eq!((done(&hub, "pay"), done(&hub, "page")), (0, 1));
+}
+
+/// The plan of the model was written before anything was read, but its step is called with what a page said.
+#[tokio::test]
+async fn attack_a_result_that_becomes_an_argument_is_not_the_callers_word() {
+    let plan = json!({"plan": {
+        "tasks": {
+            "look": step("local/page"),
+            "pay": {"task_data": {"skill": "local/pay", "arguments": {"for": {"$result": "look"}}}},
+        },
+        "dependencies": [{"from_task_id": "look", "to_task_id": "pay"}],
+    }});
+    let hub = hub(&proposes(&plan, "  - { again: true, say: done }\n"), "").await;
+    let run = start(&hub, json!({"skill": "dispatcher/chat", "text": "do it"})).await;
+    until("a person is asked", async || {
+        let questions = hub.get(&format!("/api/tasks/{run}")).await.json()["questions"].clone();
+        questions[0]["kind"] == "confirm" && questions[0].to_string().contains("local/pay")
+    })
+    .await;
+    assert_eq!(done(&hub, "pay"), 0);
 }
 
 /// A plan of one caller is not another's to continue, and a run continues its own plans only.
