@@ -43,7 +43,7 @@ fn what_the_help_shows_is_not_folded_where_the_width_is_not_known() {
 /// The first words of help texts. A new verb is added here; a text that starts with a noun is rewritten.
 const VERBS: &str = "Add Allow Answer Approve Ask Assume Authenticate Call Cancel Check Configure Connect Continue Convert Create \
                      Decide Delete Deny End Exit Expire Explain Export Give Include Join Keep Limit Listen List Name Offer Open Overwrite \
-                     Pass Print Rank Read Redact Refuse Register Replace Report Require Revoke Run Save Send Serve Set Show Skip \
+                     Pass Print Rank Read Redact Refuse Register Remove Replace Report Require Revoke Run Save Send Serve Set Show Skip \
                      Start Talk Trust Unregister Use Verify Watch Write";
 
 fn starts_with_a_verb(text: &str) -> bool {
