@@ -10,12 +10,12 @@ mod answer;
 mod listener;
 mod progress;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interlingua_hub::Hub;
 use interlingua_machines::bus::{Pattern, topic};
 use interlingua_model::{Fault, Link, PeerId, Proof, Subject, Text, TopicId};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::DropGuard;
 
 use super::configured::team_scopes;
@@ -62,9 +62,17 @@ pub fn topic_starts(sections: &Sections<'_>) -> Result<Vec<TopicStart>, Fault> {
 }
 
 /// The listeners that run. A configuration replaces all of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Topics {
+    /// One configuration at a time replaces them.
+    turn: Semaphore,
     running: Mutex<Option<Listeners>>,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Topics { turn: Semaphore::new(1), running: Mutex::default() }
+    }
 }
 
 #[derive(Debug)]
@@ -77,8 +85,10 @@ struct Listeners {
 impl Topics {
     /// Ends the listeners there are and starts these. What the old ones started is followed by the new ones.
     pub async fn replace(&self, hub: &Arc<Hub>, starts: Vec<TopicStart>) {
-        let mut running = self.running.lock().await;
-        if let Some(Listeners { stop, mut ended }) = running.take() {
+        // The semaphore is never closed.
+        let _turn = self.turn.acquire().await.ok();
+        let before = self.running().take();
+        if let Some(Listeners { stop, mut ended }) = before {
             drop(stop);
             // Two listeners of one agent would start every event twice.
             let _closed = ended.changed().await;
@@ -96,6 +106,10 @@ impl Topics {
                 drop(alive);
             });
         }
-        *running = Some(Listeners { stop: stop.drop_guard(), ended });
+        *self.running() = Some(Listeners { stop: stop.drop_guard(), ended });
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Listeners>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -37,9 +37,9 @@ const DOCUMENTS: &[Document] = &[
         gzip: include_bytes!("licences-12A62E97.txt.gz"),
     },
     Document {
-        name: "main-UAQDZ5T7.js",
+        name: "main-7GVLY5U2.js",
         media: "text/javascript; charset=utf-8",
-        plain: include_bytes!("main-UAQDZ5T7.js"),
-        gzip: include_bytes!("main-UAQDZ5T7.js.gz"),
+        plain: include_bytes!("main-7GVLY5U2.js"),
+        gzip: include_bytes!("main-7GVLY5U2.js.gz"),
     },
 ];

@@ -165,8 +165,7 @@ impl Server {
             router: protocols.iter().find_map(|protocol| protocol.call_router()).unwrap_or_else(|| Arc::new(Direct)),
             topics: Topics::default(),
         };
-        let called = protocols.iter().find_map(|protocol| protocol.called_agents());
-        let called = called.unwrap_or_else(|| Arc::new(NoneCalled));
+        let called = protocols.iter().find_map(|it| it.called_agents()).unwrap_or_else(|| Arc::new(NoneCalled));
         let routed = protocols.iter().find_map(|protocol| protocol.routed_sessions());
         let routed = routed.unwrap_or_else(|| Arc::new(NoRoutedSessions));
         protocols.push(own_interface(&shared, own_ports(&keys, &peers, &called, routed)));

@@ -37,8 +37,11 @@ async fn says(hub: &Hub, path: &str, headers: &[(&'static str, &'static str)], b
     answer.text()
 }
 
+/// Path, headers and body of a request.
+type Sent = (&'static str, Vec<(&'static str, &'static str)>, String);
+
 /// The call in every protocol, each in its own words.
-fn calls(peer: &str) -> Vec<(&'static str, Vec<(&'static str, &'static str)>, String)> {
+fn calls(peer: &str) -> Vec<Sent> {
     let skill = format!("{peer}/repeat");
     let meta =
         r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;

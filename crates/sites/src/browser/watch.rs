@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_model::{Owner, PeerId, Text, Time};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::link::Link;
@@ -48,8 +49,9 @@ struct Watch {
     step: AtomicUsize,
     link: Link,
     session: String,
-    /// The last picture. Locked while one is taken: there is one at a time.
-    last: tokio::sync::Mutex<Option<(Instant, Bytes)>>,
+    /// One picture is taken at a time; who waited for it gets it too.
+    turn: Semaphore,
+    last: Mutex<Option<(Instant, Bytes)>>,
 }
 
 /// The page is in use until this is dropped.
@@ -78,7 +80,8 @@ impl Watched {
             step: AtomicUsize::new(0),
             link: page.chromium.link.clone(),
             session: page.session.clone(),
-            last: tokio::sync::Mutex::default(),
+            turn: Semaphore::new(1),
+            last: Mutex::default(),
         });
         self.pages().insert(id, Arc::clone(&watch));
         InUse { watched: Arc::clone(self), watch }
@@ -95,19 +98,22 @@ impl Watched {
     /// What the page looks like, or looked like half a second ago; `None` if it is not in use, or shows nothing.
     pub(super) async fn picture(&self, id: u64) -> Option<Bytes> {
         let watch = self.pages().get(&id).cloned()?;
-        let mut last = watch.last.lock().await;
-        if let Some((at, known)) = &*last
-            && at.elapsed() < FRESH
-        {
-            return Some(known.clone());
+        let _turn = watch.turn.acquire().await.ok()?;
+        let known = watch.last().clone().filter(|(at, _)| at.elapsed() < FRESH);
+        if let Some((_, known)) = known {
+            return Some(known);
         }
         let taken = picture(&watch.link, &watch.session).await?;
-        *last = Some((Instant::now(), taken.clone()));
+        *watch.last() = Some((Instant::now(), taken.clone()));
         Some(taken)
     }
 }
 
 impl Watch {
+    fn last(&self) -> MutexGuard<'_, Option<(Instant, Bytes)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn seen(&self) -> PageInUse {
         PageInUse { step: self.step.load(Ordering::Relaxed), ..self.page.clone() }
     }

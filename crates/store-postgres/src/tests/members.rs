@@ -1,5 +1,7 @@
 //! One name, one hub: who is refused, who is evicted, and what that takes.
 
+#![expect(clippy::disallowed_methods, reason = "ends with the runtime of the test")]
+
 use std::time::Duration;
 
 use interlingua_model::journal::Log;

@@ -1,5 +1,7 @@
 //! Why a store does not open, in words that say what to do, and without the password.
 
+#![expect(clippy::disallowed_methods, reason = "ends with the runtime of the test")]
+
 use interlingua_store_contract::Driver;
 use interlingua_testkit::{PostgresBuilder, postgres, skipped};
 use tokio_postgres::NoTls;

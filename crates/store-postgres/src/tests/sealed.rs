@@ -1,5 +1,7 @@
 //! Blobs in chunks, and keys that are rotated: what is stored stays readable, and nothing of it is readable without them.
 
+#![expect(clippy::disallowed_methods, reason = "ends with the runtime of the test")]
+
 use bytes::Bytes;
 use interlingua_keys::Keyring;
 use interlingua_model::digest::Digest;

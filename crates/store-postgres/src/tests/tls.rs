@@ -1,5 +1,7 @@
 //! TLS to a real server, with an authority of the test's own.
 
+#![expect(clippy::disallowed_methods, reason = "ends with the runtime of the test")]
+
 use interlingua_model::journal::Log;
 use interlingua_model::ports::Appended;
 use interlingua_store_contract::{Driver, append};

@@ -28,7 +28,7 @@ fn lines(name: &str) -> String {
 }
 
 async fn hub() -> interlingua_testkit::Hub {
-    let builder = support::builder().file("ann.yaml", &lines("ann")).file("bob.yaml", &lines("bob"));
+    let builder = support::builder().file("ann.yaml", lines("ann")).file("bob.yaml", lines("bob"));
     builder.config(CONFIG).start().await
 }
 
