@@ -66,23 +66,30 @@ async fn example_1_a_simple_tool_call_is_answered_as_the_example_reads_it() {
 
 /// Example 2, coordination of several agents: three of them, NLIP for all, one question, `nlip_mode=True`.
 const AGENTS: &str = r#"
-models: { canned: { provider: scripted, file: ./lines.yaml } }
+models:
+  first: { provider: scripted, file: ./agent1.yaml }
+  second: { provider: scripted, file: ./agent2.yaml }
+  third: { provider: scripted, file: ./agent3.yaml }
 agents:
-  nlip_agent_0: { model: canned, nlip: true }
-  nlip_agent_1: { model: canned, nlip: true }
-  nlip_agent_2: { model: canned, nlip: true }
+  nlip_agent_0: { model: first, nlip: true }
+  nlip_agent_1: { model: second, nlip: true }
+  nlip_agent_2: { model: third, nlip: true }
 teams: { orchestrator: { agents: [nlip_agent_0, nlip_agent_1, nlip_agent_2], nlip: true } }
 nlip: { router: { enable_message_tracking: true } }
 front_door: orchestrator
 "#;
 
-/// Each answers once, all vote for the first, and it presents.
-const LINES: &str = r#"
+/// Each gives an answer of its own and votes for it. Whoever is chosen presents the same.
+fn lines(label: &str) -> String {
+    format!(
+        r#"
 replies:
-  - { when: "You received", again: true, say: "From every angle: begin small." }
-  - { when: "Answer agent1.", again: true, call: [{ name: vote, arguments: { agent_id: agent1, reason: it is whole } }] }
-  - { when: "", again: true, call: [{ name: new_answer, arguments: { content: Begin small. } }] }
-"#;
+  - {{ when: "You received", again: true, say: "From every angle: begin small." }}
+  - {{ when: "(your own)", again: true, call: [{{ name: vote, arguments: {{ agent_id: {label}, reason: it is whole }} }}] }}
+  - {{ when: "", again: true, call: [{{ name: new_answer, arguments: {{ content: Begin small. So says {label}. }} }}] }}
+"#
+    )
+}
 
 fn chat(id: &str) -> Value {
     json!({
@@ -94,7 +101,11 @@ fn chat(id: &str) -> Value {
 
 #[tokio::test]
 async fn example_2_several_agents_coordinate_and_their_answer_is_streamed_and_whole() {
-    let hub = support::builder().file("lines.yaml", LINES).config(AGENTS).start().await;
+    let labels = ["agent1", "agent2", "agent3"];
+    let files = labels
+        .into_iter()
+        .fold(support::builder(), |builder, label| builder.file(&format!("{label}.yaml"), lines(label)));
+    let hub = files.config(AGENTS).start().await;
     const ANSWER: &str = "From every angle: begin small.";
     for path in ["/nlip/route", "/agents/orchestrator/nlip/route"] {
         // `async for chunk in orchestrator.chat(…): print(chunk.content, end="")`

@@ -217,7 +217,7 @@ async fn the_hubs_own_tools_say_when_to_use_them_and_what_they_need() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 16);
+    assert_eq!(seen, 17);
     let of = |name: &str| tools.iter().find(|tool| tool["name"] == name).expect("a tool");
     assert!(of("hub__find_skills")["description"].as_str().expect("a text").contains("Use this first"));
     assert_eq!(of("hub__find_skills")["annotations"]["readOnlyHint"], true);
