@@ -103,8 +103,8 @@ pub static TARGETS: &[Target] = &[
         core::json,
         &["crates/model/src/json/mod.rs", "crates/model/src/json/reader.rs", "crates/model/src/json/count.rs"],
     ),
-    row("device_minute", journal::device_minute, &["crates/hub/src/devices/record.rs"]),
     row("database", database::messages, &["crates/store-postgres/src/bounded.rs", "crates/store-postgres/src/tls.rs"]),
+    row("device_minute", journal::device_minute, &["crates/hub/src/devices/record.rs"]),
     row(
         "envelope_json",
         envelope::json,

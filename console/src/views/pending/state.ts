@@ -2,7 +2,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { type Answer, ask, send } from '../../api/client';
 import { type Tree, scan } from '../../api/tree';
-import type { FaultView, PageView6, QuestionView, SettledView } from '../../api/types';
+import type { FaultView, PageOfQuestionView, QuestionView, SettledView } from '../../api/types';
 import { type Filter, type ListedRow, type Row, filtered, isApproval, joined, merged, named, timeLeft } from '../../model/questions';
 import type { Typed } from '../../model/schema';
 import { place } from '../../router';
@@ -94,7 +94,7 @@ export async function poll(): Promise<void> {
   if (state.peek() !== 'signed-in' || !isWatched()) return;
   reads += 1;
   const read = reads;
-  const answer = await ask<PageView6>('GET', `questions?limit=${MOST}`);
+  const answer = await ask<PageOfQuestionView>('GET', `questions?limit=${MOST}`);
   if (read !== reads) return;
   switch (answer.kind) {
     case 'ok':

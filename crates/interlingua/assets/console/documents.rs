@@ -37,9 +37,9 @@ const DOCUMENTS: &[Document] = &[
         gzip: include_bytes!("licences-12A62E97.txt.gz"),
     },
     Document {
-        name: "main-7GVLY5U2.js",
+        name: "main-GKUINLTR.js",
         media: "text/javascript; charset=utf-8",
-        plain: include_bytes!("main-7GVLY5U2.js"),
-        gzip: include_bytes!("main-7GVLY5U2.js.gz"),
+        plain: include_bytes!("main-GKUINLTR.js"),
+        gzip: include_bytes!("main-GKUINLTR.js.gz"),
     },
 ];

@@ -1,5 +1,6 @@
 //! `/api/openapi.json`: OpenAPI 3.1, from the types of [`super::view`] and one table of operations.
 
+mod driven;
 #[cfg(test)]
 mod tests;
 
@@ -9,11 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
-    ConversationView, DeviceView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView,
-    MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
-    RotateRequest, RoutedSessionView, SessionView, SettledView, ShareRequest, SharedArtifactView, SignInRequest,
-    SignInView, SignalRequest, SitePagesView, SiteSessionView, SkillView, StepView, TaskView, TelemetryView,
-    TicketView, TokenMadeView, TokenRequest, TokensView,
+    ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
+    NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
+    RoutedSessionView, SessionView, SettledView, ShareRequest, SharedArtifactView, SignInRequest, SignInView,
+    SignalRequest, SkillView, StepView, TaskView, TicketView, TokenMadeView, TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -329,43 +329,6 @@ fn conversations() -> Vec<Operation> {
     ]
 }
 
-/// Devices, and how they were.
-fn devices() -> Vec<Operation> {
-    vec![
-        page(
-            "/api/devices",
-            "list_devices",
-            "List the devices that you may see: what each is, what it can do, and how it is now",
-            PAGE,
-            schema::<PageView<DeviceView>>,
-        ),
-        get("/api/devices/{id}", "read_device", "Read the state of a device", schema::<DeviceView>),
-        page(
-            "/api/devices/{id}/telemetry",
-            "read_telemetry",
-            "Read how a device was, minute by minute, in the last day at most",
-            &[("minutes", "How many minutes, up to 1440; 60 without it")],
-            schema::<TelemetryView>,
-        ),
-    ]
-}
-
-/// What driven websites keep from call to call, and what they look like now.
-fn sites() -> Vec<Operation> {
-    vec![
-        page(
-            "/api/sites/sessions",
-            "list_site_sessions",
-            "List your sessions at driven websites",
-            PAGE,
-            schema::<PageView<SiteSessionView>>,
-        ),
-        delete("/api/sites/sessions/{id}", "end_site_session", "End a session and delete its stored data"),
-        get("/api/sites/pages", "list_site_pages", "List the pages that your calls use now", schema::<SitePagesView>),
-        get("/api/sites/pages/{id}", "watch_site_page", "Fetch a picture of a page in use, as JPEG", bytes),
-    ]
-}
-
 /// Browsers that are signed in to the console.
 fn sessions() -> Vec<Operation> {
     vec![
@@ -481,12 +444,12 @@ pub fn document() -> Value {
         .into_iter()
         .chain(questions())
         .chain(conversations())
-        .chain(sites())
+        .chain(driven::sites())
         .chain(sessions())
         .chain(decisions())
         .chain(agents())
         .chain(artifacts())
-        .chain(devices())
+        .chain(driven::devices())
     {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));

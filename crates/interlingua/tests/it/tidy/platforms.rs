@@ -18,7 +18,7 @@ const UNIX_ONLY: [&str; 8] = [
 ];
 
 /// Where they are used without a `cfg`, and what for.
-const KNOWN: [(&str, &str); 38] = [
+const KNOWN: [(&str, &str); 39] = [
     ("crates/access/src/owner_token.rs", "file modes"),
     ("crates/agents/src/team/workspaces.rs", "file modes"),
     ("crates/interlingua/src/cli/client/mod.rs", "the socket of the hub"),
@@ -34,7 +34,8 @@ const KNOWN: [(&str, &str); 38] = [
     ("crates/interlingua/src/cli/serve.rs", "signals, the user"),
     ("crates/interlingua/src/cli/trust/token.rs", "file modes"),
     ("crates/interlingua/src/main.rs", "limits"),
-    ("crates/interlingua/src/server/run.rs", "file modes"),
+    ("crates/interlingua/src/server/run.rs", "Unix sockets"),
+    ("crates/interlingua/src/server/store.rs", "file modes"),
     ("crates/keys/src/load.rs", "file modes"),
     ("crates/net/src/accept.rs", "the socket of the hub, whose a connection is"),
     ("crates/net/src/descriptors.rs", "limits"),

@@ -12,6 +12,7 @@ use interlingua_hub::audit::AuditLine;
 
 /// A page of a list. `next` is the cursor of the next page: send it as `after`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PageOf{T}")]
 pub struct PageView<T> {
     pub items: Vec<T>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
