@@ -12,7 +12,8 @@ pub fn yaml(value: &Value) -> String {
 }
 
 fn block(value: &Value, depth: usize, text: &mut String) {
-    let Value::Object(members) = value else {
+    // A file without a word is no object: an empty one is written.
+    let Some(members) = value.as_object().filter(|members| !members.is_empty()) else {
         text.push_str(&flow(value));
         text.push('\n');
         return;
