@@ -186,7 +186,7 @@ impl Listener {
         self.rates.take(&sender.by.owner(), 1, self.pace, since_epoch).map_err(|_| Dropped::Rate)
     }
 
-    /// One line for many, so that a flood of events is none of lines.
+    /// Reports many dropped events in one line, so that a flood of events does not flood the log.
     fn drop_event(&mut self, seq: u64, message: &Message, why: Dropped) {
         self.dropped += 1;
         if self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
