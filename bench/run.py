@@ -22,6 +22,7 @@ import traceback
 
 import a2a_wire
 import budget
+import building as editing
 import counts as counting
 import driven
 import measure
@@ -447,6 +448,12 @@ def trust(options):
 def program(options):
     """How long it takes from the program's start to its first answer, its memory when it does nothing, and its size."""
     return whole.program(5 * options.rounds)
+
+
+@section
+def building(options):
+    """How long a change to one protocol waits for its tests, and how much code there is."""
+    return editing.building(options.rounds)
 
 
 @section
